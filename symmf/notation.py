@@ -23,9 +23,9 @@ L_i                  4 sigma + 8 h2, curvature at H_i            4 * (theirs)
 t                    step on the gradient, step_scale / L_i      alpha / 4
 =======  ==========  ==========================================  ===================
 
-The paper writes lambda for two different things. Here ``laplacian_weight`` is the one in
-M = A - lambda L (``lambda`` in YAML files and on the command line), and ``coupling`` is
-the one in ||M - H P^T||_F^2 + lambda ||H - P||_F^2.
+The paper writes lambda for two different things. Here ``laplacian_weight`` is the one
+in M = A - lambda L (``lambda`` in YAML files and on the command line), and ``coupling``
+is the one in ||M - H P^T||_F^2 + lambda ||H - P||_F^2.
 """
 
 from __future__ import annotations

@@ -43,8 +43,6 @@ def as_generator(random_state: RandomState) -> np.random.Generator:
         return random_state
     if isinstance(random_state, np.random.RandomState):
         return np.random.default_rng(int(random_state.randint(2**31 - 1)))
-    if random_state is np.random:
-        return np.random.default_rng(int(np.random.randint(2**31 - 1)))  # noqa: NPY002
     return np.random.default_rng(random_state)
 
 

@@ -1,0 +1,189 @@
+"""Objectives from traces and their dense twins, spectral norms, top eigenpairs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from scipy.sparse.linalg import LinearOperator, eigsh
+
+from symmf.notation import FloatArray
+
+# Below this size a dense eigenvalue routine is both exact and faster than Lanczos.
+DENSE_EIGEN_LIMIT = 600
+
+
+def inner(A: FloatArray, B: FloatArray) -> float:
+    """Return <A, B>, accumulated in double precision."""
+    if A.dtype == np.float64:
+        return float(np.einsum("ij,ij->", A, B))
+    return float(np.einsum("ij,ij->", A, B, dtype=np.float64, casting="unsafe"))
+
+
+def trace_objective(fro2: float, H: FloatArray, MH: FloatArray) -> float:
+    """Return ||M - H H^T||_F^2 = ||M||^2 - 2 tr(H^T M H) + ||H^T H||^2.
+
+    Costs O(n k^2) once M H is known. Cancellation limits it to about 1e-16 ||M||^2;
+    :func:`dense_objective` goes further.
+    """
+    G = np.asarray(H.T @ H, dtype=np.float64)
+    return fro2 - 2.0 * inner(H, MH) + float(np.sum(G * G))
+
+
+def trace_split_objective(
+    fro2: float, H: FloatArray, P: FloatArray, MP: FloatArray
+) -> float:
+    """Return ||M - H P^T||_F^2 from the product M P, without anything n x n."""
+    HH = np.asarray(H.T @ H, dtype=np.float64)
+    PP = np.asarray(P.T @ P, dtype=np.float64)
+    return fro2 - 2.0 * inner(H, MP) + float(np.sum(HH * PP))
+
+
+def dense_objective(M: FloatArray, H: FloatArray, P: FloatArray | None = None) -> float:
+    """Return ||M - H P^T||_F^2 (P = H by default) from the residual itself."""
+    H = np.asarray(H, dtype=np.float64)
+    P = H if P is None else np.asarray(P, dtype=np.float64)
+    R = np.asarray(M, dtype=np.float64) - H @ P.T
+    return float(np.einsum("ij,ij->", R, R))
+
+
+def largest_eigenvalue(G: FloatArray) -> float:
+    """Return the largest eigenvalue of a small symmetric matrix."""
+    return float(np.linalg.eigvalsh(G)[-1])
+
+
+def residual_operator(M: LinearOperator, H: FloatArray) -> LinearOperator:
+    """Return R = H H^T - M as an operator; nothing n x n is formed."""
+
+    def product(V: FloatArray) -> FloatArray:
+        V = V.reshape(M.shape[0], -1)
+        out: FloatArray = H @ (H.T @ V) - M.matmat(V)
+        return out
+
+    return LinearOperator(
+        M.shape, matvec=product, matmat=product, rmatvec=product, dtype=M.dtype
+    )
+
+
+def spectral_norm(M: LinearOperator, H: FloatArray | None = None) -> float:
+    """Return ||M||_2, or sigma = ||H H^T - M||_2, to full precision.
+
+    Dense for small n; otherwise Lanczos for the eigenvalue of largest magnitude.
+    """
+    n = M.shape[0]
+    if n <= DENSE_EIGEN_LIMIT:
+        dense = np.asarray(M.toarray(), dtype=np.float64)
+        if H is not None:
+            dense = np.asarray(H @ H.T, dtype=np.float64) - dense
+        # As the authors do: the largest singular value.
+        return float(np.linalg.norm(dense, 2))
+    operator = M if H is None else residual_operator(M, H)
+    # A fixed start keeps results repeatable; it has no symmetry to be trapped by.
+    v0 = np.random.default_rng(0).standard_normal(n).astype(M.dtype)
+    value = eigsh(operator, k=1, which="LM", v0=v0, return_eigenvectors=False)
+    return float(abs(value[0]))
+
+
+def smallest_eigenvalue(M: LinearOperator) -> float:
+    """Return sigma_n(M), the algebraically smallest eigenvalue."""
+    n = M.shape[0]
+    if n <= DENSE_EIGEN_LIMIT:
+        return float(np.linalg.eigvalsh(np.asarray(M.toarray(), float))[0])
+    v0 = np.random.default_rng(0).standard_normal(n).astype(M.dtype)
+    value = eigsh(M, k=1, which="SA", v0=v0, return_eigenvectors=False, tol=1e-6)
+    # Lanczos approaches from above; the margin makes it a bound again.
+    return float(value[0] - 1e-5 * abs(value[0]))
+
+
+@dataclass(slots=True)
+class BlockPower:
+    """Warm-started estimate of sigma = ||H H^T - M||_2.
+
+    A few vectors V are kept between iterations. Their products with M ride as extra
+    columns of the product M H that the solver needs anyway; here only O(n k b) work
+    is added. The Ritz value is a lower bound, hence ``margin``. A block, not a single
+    vector, because sigma is often shared by eigenvalues of both signs.
+    """
+
+    V: FloatArray
+    margin: float = 1.05
+    value: float = field(default=0.0, init=False)
+
+    def update(self, H: FloatArray, MV: FloatArray) -> float:
+        """Take one sweep given M V; return the estimate with its margin."""
+        RV = H @ (H.T @ self.V) - MV
+        ritz = self.V.T @ RV
+        self.value = float(np.max(np.abs(np.linalg.eigvalsh((ritz + ritz.T) / 2))))
+        # ||R v|| <= sigma for every unit v: a second lower bound, sharper early on.
+        column_norms = np.sqrt(np.einsum("ij,ij->j", RV, RV))
+        self.value = max(self.value, float(column_norms.max()))
+        if np.all(column_norms > 0) and np.all(np.isfinite(column_norms)):
+            self.V[...] = np.linalg.qr(RV)[0]
+        return self.margin * self.value
+
+
+def top_eigenpairs(
+    M: Any, k: int, rng: np.random.Generator, *, tol: float = 0.0
+) -> tuple[FloatArray, FloatArray]:
+    """Return the k algebraically largest eigenvalues, descending, with vectors.
+
+    Single-vector Lanczos can miss copies of a repeated eigenvalue (a disconnected
+    graph has one per component). What is found is therefore deflated and the search
+    repeated until nothing larger than the k-th value is left.
+    """
+    n = M.shape[0]
+    if n <= DENSE_EIGEN_LIMIT or k >= n // 3:
+        dense = np.asarray(M.toarray() if hasattr(M, "toarray") else M, float)
+        # The whole spectrum: subset drivers can fail on clustered eigenvalues.
+        values, vectors = np.linalg.eigh(dense)
+        top = slice(n - 1, n - 1 - k if k < n else None, -1)
+        return values[top], np.ascontiguousarray(vectors[:, top])
+    values, vectors = _lanczos(M, k, None, rng, tol)
+    while True:
+        more, extra = _lanczos(M, min(k, 4), vectors, rng, max(tol, 1e-8))
+        scale = max(abs(values[0]), abs(values[-1]), np.finfo(M.dtype).tiny)
+        # Rounding leaves values at the level of the k-th one; only more is news.
+        missed = more > values[k - 1] + 1e-6 * scale
+        if not missed.any():
+            return values[:k], np.ascontiguousarray(vectors[:, :k])
+        extra = extra[:, missed]
+        extra -= vectors @ (vectors.T @ extra)
+        vectors = np.linalg.qr(np.hstack([vectors, extra]))[0]
+        # Rayleigh-Ritz on everything found so far.
+        ritz = vectors.T @ M.matmat(vectors)
+        values, rotation = np.linalg.eigh((ritz + ritz.T) / 2)
+        values, vectors = values[::-1], vectors @ rotation[:, ::-1]
+
+
+def _lanczos(
+    M: Any,
+    k: int,
+    deflate: FloatArray | None,
+    rng: np.random.Generator,
+    tol: float,
+) -> tuple[FloatArray, FloatArray]:
+    """Top-k eigenpairs by ARPACK, in the complement of ``deflate``, descending."""
+    n = M.shape[0]
+    v0 = rng.standard_normal(n).astype(M.dtype)
+    operator = M
+    if deflate is not None:
+        Q = deflate
+        # Deflated directions are pushed below the whole spectrum, not to zero: zero
+        # may be larger than every eigenvalue that is left.
+        shift = 2.0 * float(np.sqrt(M.fro2)) + 1.0
+
+        def product(v: FloatArray) -> FloatArray:
+            v = v.reshape(n)
+            in_Q = Q.T @ v
+            w = v - Q @ in_Q
+            w = M.matmat(w[:, None])[:, 0]
+            out: FloatArray = w - Q @ (Q.T @ w) - shift * (Q @ in_Q)
+            return out
+
+        operator = LinearOperator(M.shape, matvec=product, dtype=M.dtype)
+        v0 -= Q @ (Q.T @ v0)
+    ncv = min(n - 1, max(2 * k + 1, 20))
+    values, vectors = eigsh(operator, k=k, which="LA", v0=v0, ncv=ncv, tol=tol)
+    order = np.argsort(values)[::-1]
+    return values[order], vectors[:, order]

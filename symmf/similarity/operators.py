@@ -1,0 +1,374 @@
+r"""Symmetric operators: similarity A, and M = A - lambda L, without forming n x n.
+
+With D = diag(A 1) and L = D - A,
+
+.. math:: M = A - \lambda L = (1 + \lambda) A - \lambda D .
+
+Factoring M is fitting A with a graph regulariser, up to a constant in H (the sum over
+all pairs i, j counts each pair twice, hence the 2):
+
+.. math:: \|A - HH^T\|_F^2 + 2\lambda\,\mathrm{tr}(H^T L H)
+          = \|M - HH^T\|_F^2 + 2\lambda\langle A, L\rangle - \lambda^2\|L\|_F^2 .
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from scipy.sparse.linalg import LinearOperator
+
+from symmf.errors import InputError
+from symmf.notation import AnyMatrix, FloatArray
+from symmf.similarity.products import RowFeatures
+
+# Row blocks hold about this many entries, so nothing n x n is formed at once.
+_BLOCK_ENTRIES = 4_000_000
+# Above this many rows ||A||_F^2 of an implicit matrix is estimated, not computed.
+_EXACT_NORM_LIMIT = 20_000
+
+
+class SymmetricOperator(LinearOperator):
+    """A symmetric matrix known through its products; what every solver works on."""
+
+    #: False when ``fro2`` is a stochastic estimate (very large implicit matrices).
+    fro2_exact = True
+
+    def __init__(self, n: int, dtype: Any) -> None:
+        super().__init__(dtype=np.dtype(dtype), shape=(n, n))
+
+    def _adjoint(self) -> SymmetricOperator:
+        return self
+
+    def _matmat(self, V: FloatArray) -> FloatArray:
+        raise NotImplementedError
+
+    def matmat(self, V: FloatArray) -> FloatArray:
+        """Return M V for an (n, columns) array."""
+        return self._matmat(V)
+
+    def diagonal(self) -> FloatArray:
+        """Return the diagonal."""
+        out = np.empty(self.shape[0], self.dtype)
+        for rows, block in self.row_blocks():
+            out[rows] = block[np.arange(len(block)), rows]
+        return out
+
+    @cached_property
+    def degrees(self) -> FloatArray:
+        """Row sums d = A 1; they may be negative when A has mixed signs."""
+        return self._matmat(np.ones((self.shape[0], 1), self.dtype))[:, 0]
+
+    @cached_property
+    def fro2(self) -> float:
+        """||M||_F^2."""
+        return float(
+            sum(np.sum(np.square(block, dtype=float)) for _, block in self.row_blocks())
+        )
+
+    @cached_property
+    def max_entry(self) -> float:
+        """The largest entry, signed."""
+        return float(max(block.max() for _, block in self.row_blocks()))
+
+    @property
+    def eigenvalue_floor(self) -> float:
+        """A number no eigenvalue is below, known without iteration."""
+        return -float(np.sqrt(self.fro2))
+
+    def columns(self, index: Any) -> FloatArray:
+        """Return the given columns as a dense (n, len(index)) array."""
+        index = np.atleast_1d(np.asarray(index))
+        unit = np.zeros((self.shape[0], index.size), self.dtype)
+        unit[index, np.arange(index.size)] = 1
+        return self._matmat(unit)
+
+    def row_blocks(self) -> Iterator[tuple[np.ndarray, FloatArray]]:
+        """Yield (row indices, dense rows) over the whole matrix, a block at a time."""
+        n = self.shape[0]
+        size = max(1, min(n, _BLOCK_ENTRIES // max(n, 1)))
+        for first in range(0, n, size):
+            rows = np.arange(first, min(first + size, n))
+            yield rows, self.columns(rows).T
+
+    def toarray(self) -> FloatArray:
+        """Return the matrix itself; for tests and small n."""
+        return self._matmat(np.eye(self.shape[0], dtype=self.dtype))
+
+
+class DenseOperator(SymmetricOperator):
+    """An explicit symmetric array."""
+
+    def __init__(self, M: FloatArray) -> None:
+        super().__init__(M.shape[0], M.dtype)
+        self.M = M
+
+    def _matmat(self, V: FloatArray) -> FloatArray:
+        return np.asarray(self.M @ V)
+
+    def diagonal(self) -> FloatArray:
+        """Return the diagonal."""
+        return self.M.diagonal().copy()
+
+    def columns(self, index: Any) -> FloatArray:
+        """Return the given columns."""
+        return self.M[:, np.atleast_1d(np.asarray(index))]
+
+    @cached_property
+    def fro2(self) -> float:
+        """||M||_F^2."""
+        return float(np.einsum("ij,ij->", self.M, self.M, dtype=np.float64))
+
+    @cached_property
+    def max_entry(self) -> float:
+        """The largest entry, signed."""
+        return float(self.M.max())
+
+    def toarray(self) -> FloatArray:
+        """Return a copy of the array."""
+        return self.M.copy()
+
+
+class SparseOperator(SymmetricOperator):
+    """An explicit symmetric scipy sparse matrix."""
+
+    def __init__(self, M: AnyMatrix) -> None:
+        super().__init__(M.shape[0], M.dtype)
+        self.M = sparse.csr_array(M)
+
+    def _matmat(self, V: FloatArray) -> FloatArray:
+        return np.asarray(self.M @ V)
+
+    def diagonal(self) -> FloatArray:
+        """Return the diagonal."""
+        return np.asarray(self.M.diagonal())
+
+    @cached_property
+    def fro2(self) -> float:
+        """||M||_F^2 from the stored entries."""
+        return float(np.sum(np.square(self.M.data, dtype=np.float64)))
+
+    @cached_property
+    def max_entry(self) -> float:
+        """The largest entry, signed; unstored entries are zero."""
+        return float(self.M.max())
+
+    def columns(self, index: Any) -> FloatArray:
+        """Return the given columns; by symmetry they are rows."""
+        return np.asarray(self.M[np.atleast_1d(np.asarray(index))].toarray().T)
+
+    def toarray(self) -> FloatArray:
+        """Return the dense array."""
+        return np.asarray(self.M.toarray())
+
+
+class Gram(SymmetricOperator):
+    r"""A = F F^T for the rows of F; centred and scaled rows stay implicit.
+
+    .. math:: A V = F (F^T V) .
+
+    Parameters
+    ----------
+    features : RowFeatures
+        The rows, possibly centred and scaled on the fly.
+    """
+
+    def __init__(self, features: RowFeatures) -> None:
+        super().__init__(features.shape[0], features.dtype)
+        self.features = features
+        self.fro2_exact = self.shape[0] <= _EXACT_NORM_LIMIT
+
+    def _matmat(self, V: FloatArray) -> FloatArray:
+        return self.features.dot(self.features.tdot(V))
+
+    def diagonal(self) -> FloatArray:
+        """Return the squared row norms."""
+        return self.features.squared_norms()
+
+    @cached_property
+    def fro2(self) -> float:
+        r"""||F F^T||_F^2 exactly, or by Hutchinson's estimator for very large n."""
+        if self.fro2_exact:
+            return self.features.gram_fro2()
+        # E ||A z||^2 = ||A||_F^2 for random signs z; the seed is fixed because the
+        # value is a constant of the matrix, not of a run.
+        z = np.random.default_rng(0).integers(0, 2, (self.shape[0], 32)) * 2 - 1
+        Az = self._matmat(z.astype(self.dtype))
+        return float(np.mean(np.sum(np.square(Az, dtype=np.float64), axis=0)))
+
+    @cached_property
+    def max_entry(self) -> float:
+        """The largest entry: on the diagonal, by Cauchy and Schwarz."""
+        return float(self.diagonal().max())
+
+    @property
+    def eigenvalue_floor(self) -> float:
+        """F F^T is positive semidefinite."""
+        return 0.0
+
+    def columns(self, index: Any) -> FloatArray:
+        """Return the given columns of the Gram matrix."""
+        return self.features.gram_rows(np.atleast_1d(np.asarray(index))).T
+
+
+class LaplacianRegularised(SymmetricOperator):
+    """M = (1 + weight) A - weight D for a similarity A that stays implicit."""
+
+    def __init__(self, A: SymmetricOperator, weight: float) -> None:
+        super().__init__(A.shape[0], A.dtype)
+        self.A = A
+        self.weight = float(weight)
+        self.fro2_exact = A.fro2_exact
+        self._shift = (self.weight * A.degrees).astype(A.dtype)[:, None]
+
+    def _matmat(self, V: FloatArray) -> FloatArray:
+        out = self.A.matmat(V)
+        out *= self.dtype.type(1 + self.weight)
+        out -= self._shift * V
+        return out
+
+    def diagonal(self) -> FloatArray:
+        """Return the diagonal."""
+        return np.asarray((1 + self.weight) * self.A.diagonal() - self._shift[:, 0])
+
+    @cached_property
+    def fro2(self) -> float:
+        """(1+w)^2 ||A||^2 - 2 w (1+w) sum A_ii d_i + w^2 sum d_i^2."""
+        w, d = self.weight, self.A.degrees.astype(np.float64)
+        mixed = float(self.A.diagonal().astype(np.float64) @ d)
+        return (
+            (1 + w) ** 2 * self.A.fro2 - 2 * w * (1 + w) * mixed + w**2 * float(d @ d)
+        )
+
+    @property
+    def eigenvalue_floor(self) -> float:
+        """(1+w) times the floor of A, minus w max(0, max d)."""
+        worst_degree = max(0.0, float(self.A.degrees.max()))
+        return (1 + self.weight) * self.A.eigenvalue_floor - self.weight * worst_degree
+
+    def columns(self, index: Any) -> FloatArray:
+        """Return the given columns."""
+        index = np.atleast_1d(np.asarray(index))
+        out = (1 + self.weight) * self.A.columns(index)
+        out[index, np.arange(index.size)] -= self._shift[index, 0]
+        return out
+
+
+class WrappedOperator(SymmetricOperator):
+    """Any scipy ``LinearOperator`` that is symmetric."""
+
+    def __init__(self, operator: LinearOperator) -> None:
+        super().__init__(operator.shape[0], operator.dtype or np.float64)
+        self.operator = operator
+
+    def _matmat(self, V: FloatArray) -> FloatArray:
+        return np.asarray(self.operator.matmat(V))
+
+
+def regularise(A: SymmetricOperator, weight: float) -> SymmetricOperator:
+    """Return M = A - weight L, explicit if A is explicit, implicit otherwise."""
+    if not np.isfinite(weight) or weight < 0:
+        raise InputError(
+            f"The Laplacian weight (lambda) must be a number >= 0, not {weight!r}."
+        )
+    if weight == 0:
+        return A
+    d = A.degrees
+    if isinstance(A, DenseOperator):
+        M = (1 + weight) * A.M
+        M[np.diag_indices_from(M)] -= weight * d
+        return DenseOperator(M.astype(A.dtype, copy=False))
+    if isinstance(A, SparseOperator):
+        return SparseOperator((1 + weight) * A.M - weight * sparse.diags_array(d))
+    return LaplacianRegularised(A, weight)
+
+
+def as_operator(M: Any) -> SymmetricOperator:
+    """Check a symmetric matrix and wrap it; the data are not copied if avoidable.
+
+    Raises
+    ------
+    InputError
+        If it is not square, not symmetric, not real, or has NaN or infinite entries.
+    """
+    if isinstance(M, SymmetricOperator):
+        return M
+    if isinstance(M, LinearOperator):
+        _check_square(M.shape)
+        wrapped = WrappedOperator(M)
+        _check_symmetric_products(wrapped)
+        return wrapped
+    if sparse.issparse(M):
+        return _from_sparse(M)
+    array = np.asarray(M)
+    _check_square(array.shape)
+    if array.dtype.kind not in "fiub":
+        raise InputError(f"M must hold real numbers; its type is {array.dtype}.")
+    if array.dtype not in (np.float32, np.float64):
+        array = array.astype(np.float64)
+    scale = float(np.max(np.abs(array))) if array.size else 0.0
+    if not np.isfinite(scale):
+        row = int(np.flatnonzero(~np.isfinite(array).all(axis=1))[0])
+        raise InputError(
+            f"M has a NaN or infinite entry (first in row {row}); "
+            "clean or drop such rows first."
+        )
+    for first in range(0, len(array), 512):
+        rows = slice(first, first + 512)
+        gap = float(np.max(np.abs(array[rows] - array[:, rows].T)))
+        if gap > _symmetry_slack(array.dtype) * scale:
+            raise InputError(_not_symmetric(gap))
+    return DenseOperator(array)
+
+
+def _from_sparse(M: AnyMatrix) -> SparseOperator:
+    _check_square(M.shape)
+    if M.dtype.kind not in "fiub":
+        raise InputError(f"M must hold real numbers; its type is {M.dtype}.")
+    M = sparse.csr_array(M)
+    if M.dtype not in (np.float32, np.float64):
+        M = M.astype(np.float64)
+    if not np.isfinite(M.data).all():
+        raise InputError(
+            "M has a NaN or infinite entry; clean or drop such rows first."
+        )
+    scale = float(np.max(np.abs(M.data), initial=0.0))
+    gap = float(abs(M - M.T).max()) if M.nnz else 0.0
+    if gap > _symmetry_slack(M.dtype) * scale:
+        raise InputError(_not_symmetric(gap))
+    return SparseOperator(M)
+
+
+def _check_square(shape: tuple[int, ...]) -> None:
+    if len(shape) != 2 or shape[0] != shape[1] or shape[0] == 0:
+        raise InputError(
+            f"M must be a square matrix with at least one row; its shape is {shape}. "
+            "For data with one sample per row use symmf.SymMF, "
+            "or build a similarity first."
+        )
+
+
+def _symmetry_slack(dtype: Any) -> float:
+    # A few hundred roundings: what (1 + w) A - w D of a symmetric A can show.
+    return 1e-4 if dtype == np.float32 else 1e-10
+
+
+def _not_symmetric(gap: float) -> str:
+    return (
+        f"M is not symmetric (entries differ by up to {gap:.3g} from its transpose). "
+        "If that is meant, factor (M + M.T) / 2 instead."
+    )
+
+
+def _check_symmetric_products(M: SymmetricOperator) -> None:
+    """<u, M v> = <v, M u> for random u, v: what can be asked of an operator."""
+    uv = np.random.default_rng(0).standard_normal((M.shape[0], 2)).astype(M.dtype)
+    ritz = uv.T @ M.matmat(uv)
+    if not np.isfinite(ritz).all():
+        raise InputError("Products with M give NaN or infinite values.")
+    gap = abs(float(ritz[0, 1] - ritz[1, 0]))
+    if gap > _symmetry_slack(M.dtype) * max(1e-300, float(np.abs(ritz).max())) * 100:
+        raise InputError(_not_symmetric(gap))

@@ -1,0 +1,137 @@
+r"""Rows of data as a linear map, centred and scaled without touching the data.
+
+For sparse X with column means mu and S = diag(s), the rows of
+
+.. math:: F = S (X - 1 \mu^T)
+
+are never formed: F V = S (X V - 1 (mu^T V)) and F^T V = X^T (S V) - mu (1^T S V).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from symmf.notation import AnyMatrix, FloatArray
+
+_TINY = 1e-12
+_BLOCK_ROWS = 512
+
+
+class RowFeatures:
+    """F = S (X - 1 mu^T): n rows of m features, dense or sparse.
+
+    Parameters
+    ----------
+    X : (n, m) array or scipy sparse matrix
+    centre : bool
+        Subtract the column means of X.
+    unit : bool
+        Scale rows to unit length; a zero row stays zero.
+    """
+
+    def __init__(self, X: AnyMatrix, *, centre: bool = False, unit: bool = False):
+        self.sparse = bool(sparse.issparse(X))
+        if self.sparse:
+            X = sparse.csr_array(X)
+        if X.dtype not in (np.float32, np.float64):
+            X = X.astype(np.float64)
+        self.shape: tuple[int, int] = (int(X.shape[0]), int(X.shape[1]))
+        self.dtype: Any = X.dtype
+        self.mu: FloatArray | None = None
+        self.scale: FloatArray | None = None
+        if self.sparse:
+            self._init_sparse(X, centre, unit)
+        else:
+            self._init_dense(np.asarray(X), centre, unit)
+
+    def _init_dense(self, X: FloatArray, centre: bool, unit: bool) -> None:
+        if centre:
+            X = X - X.mean(axis=0)
+        if unit:
+            norms = np.sqrt(np.einsum("ij,ij->i", X, X))[:, None]
+            X = np.divide(X, norms, out=np.zeros_like(X), where=norms > _TINY)
+        self.X: AnyMatrix = X
+        self.XT: AnyMatrix = X.T
+
+    def _init_sparse(self, X: AnyMatrix, centre: bool, unit: bool) -> None:
+        squares = np.asarray(X.multiply(X).sum(axis=1), dtype=np.float64).ravel()
+        if centre:
+            mu = np.asarray(X.mean(axis=0), dtype=np.float64).ravel()
+            # ||x_i - mu||^2 by expansion; rounding may leave it slightly negative.
+            squares = np.maximum(squares - 2 * (X @ mu) + mu @ mu, 0.0)
+            self.mu = mu.astype(self.dtype)
+        if unit:
+            norms = np.sqrt(squares)
+            scale = np.divide(1.0, norms, out=np.zeros_like(norms), where=norms > _TINY)
+            if centre:
+                self.scale = scale.astype(self.dtype)
+            else:
+                X = sparse.csr_array(sparse.diags_array(scale.astype(self.dtype)) @ X)
+        self.X = X
+        # Rows of X^T stored as rows: products with it read memory in order.
+        self.XT = sparse.csr_array(X.T)
+
+    def dot(self, V: FloatArray) -> FloatArray:
+        """Return F V."""
+        out = np.asarray(self.X @ V)
+        if self.mu is not None:
+            out -= self.mu @ V
+        if self.scale is not None:
+            out *= self.scale[:, None]
+        return out
+
+    def tdot(self, V: FloatArray) -> FloatArray:
+        """Return F^T V."""
+        if self.scale is not None:
+            V = self.scale[:, None] * V
+        out = np.asarray(self.XT @ V)
+        if self.mu is not None:
+            out -= np.outer(self.mu, V.sum(axis=0))
+        return out
+
+    def squared_norms(self) -> FloatArray:
+        """Return ||f_i||^2 for every row."""
+        if not self.sparse:
+            return np.asarray(np.einsum("ij,ij->i", self.X, self.X))
+        squares = np.asarray(self.X.multiply(self.X).sum(axis=1)).ravel()
+        if self.mu is not None:
+            squares = squares - 2 * (self.X @ self.mu) + self.mu @ self.mu
+        if self.scale is not None:
+            squares = squares * self.scale**2
+        return np.asarray(np.maximum(squares, 0), dtype=self.dtype)
+
+    def gram_rows(self, rows: Any) -> FloatArray:
+        """Return the given rows of F F^T, dense."""
+        if not self.sparse:
+            return np.asarray(self.X[rows] @ self.XT)
+        block = np.asarray((self.X[rows] @ self.XT).toarray())
+        if self.mu is not None:
+            to_mu = np.asarray(self.X @ self.mu)
+            block -= to_mu[rows][:, None]
+            block -= to_mu
+            block += self.mu @ self.mu
+        if self.scale is not None:
+            block *= self.scale[rows][:, None]
+            block *= self.scale
+        return block
+
+    def gram_fro2(self) -> float:
+        """Return ||F F^T||_F^2 = ||F^T F||_F^2, never holding more than a block."""
+        n, m = self.shape
+        if not self.sparse and m < n:
+            G = self.XT @ self.X
+            return float(np.einsum("ij,ij->", G, G, dtype=np.float64))
+        total = 0.0
+        for first in range(0, n, _BLOCK_ROWS):
+            rows = np.arange(first, min(first + _BLOCK_ROWS, n))
+            if self.sparse and self.mu is None:
+                # Without centring the block itself is sparse.
+                data = (self.X[rows] @ self.XT).data
+                total += float(np.sum(np.square(data, dtype=np.float64)))
+            else:
+                block = self.gram_rows(rows)
+                total += float(np.einsum("ij,ij->", block, block, dtype=np.float64))
+        return total

@@ -1,0 +1,171 @@
+"""What a solver is, and what it hands back."""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Callable, Generator
+from dataclasses import dataclass, field
+from typing import ClassVar, TypeAlias
+
+import numpy as np
+
+from symmf.constraints import Constraint
+from symmf.errors import InputError
+from symmf.notation import FloatArray
+from symmf.similarity.operators import SymmetricOperator
+
+
+class Stop(enum.StrEnum):
+    """Why a solver stopped."""
+
+    tolerance = "tolerance"
+    max_iter = "max_iter"
+    time = "time"
+    diverged = "diverged"
+    stalled = "stalled"
+    callback = "callback"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Problem:
+    """What a solver is asked: M ~ H H^T with k columns and H in a set."""
+
+    M: SymmetricOperator
+    k: int
+    constraint: Constraint = field(default_factory=Constraint)
+    #: 0 disables every tolerance stop
+    tol: float = 1e-6
+    published: bool = False
+
+    @property
+    def n(self) -> int:
+        """Number of rows of M and H."""
+        return int(self.M.shape[0])
+
+
+@dataclass(slots=True)
+class Iterate:
+    """One iterate; the solver may reuse its arrays once it is resumed.
+
+    ``objective`` is f(H) = ||M - H H^T||_F^2 where the solver knows it for free.
+    ``merit`` is what the solver decreases, if that is not f.
+    """
+
+    H: FloatArray
+    P: FloatArray | None = None
+    objective: float | None = None
+    merit: float | None = None
+
+
+Iterates: TypeAlias = Generator[Iterate, None, Stop | None]
+
+
+def hold(problem: Problem, iterate: Iterate) -> Generator[Iterate, None, None]:
+    """Repeat an iterate that cannot be improved.
+
+    With tol = 0 exactly max_iter iterations run, even at a standstill; otherwise this
+    yields nothing and the solver ends.
+    """
+    while problem.tol == 0:
+        yield iterate
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Solver:
+    """Base of all solvers: a frozen dataclass whose fields are its YAML keys.
+
+    ``iterates`` yields the start first, then one iterate after another. It never looks
+    at a clock and need not stop; ending with a :class:`Stop` says it is done.
+    """
+
+    #: as the authors' released code does it, faults included
+    published: bool = False
+
+    title: ClassVar[str] = ""
+    reference: ClassVar[str] = ""
+    #: names of the sets it can handle; the first one is used for constraint="none"
+    constraints: ClassVar[tuple[str, ...]] = ("none",)
+    #: works on a split pair (H, P)
+    split: ClassVar[bool] = False
+    #: f (or the merit, for a split) never rises, given an exact projection
+    monotone: ClassVar[bool] = False
+    #: decides about its tolerance itself, by ending the generator
+    own_tolerance: ClassVar[bool] = False
+    #: a single step gives the answer
+    one_shot: ClassVar[bool] = False
+    #: how a start is drawn when none is given
+    start: ClassVar[str] = "scaled"
+
+    def iterates(
+        self,
+        problem: Problem,
+        H0: FloatArray,
+        P0: FloatArray | None,
+        rng: np.random.Generator,
+    ) -> Iterates:
+        """Yield the start, then iterates."""
+        raise NotImplementedError
+
+    def check(self, problem: Problem) -> None:
+        """Raise InputError if the parameters do not fit the problem."""
+
+    def choose(self, asked: Constraint) -> Constraint:
+        """Return the set this solver will use, or say why it cannot."""
+        from symmf.constraints import CONSTRAINTS
+
+        if asked.name in self.constraints:
+            return asked
+        if asked.name == "none":
+            return CONSTRAINTS[self.constraints[0]]()
+        raise InputError(
+            f"{self.title} handles the set {' and '.join(self.constraints)}, "
+            f"not {asked.name!r}. Use solver='projected_gradient' for other sets."
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Iteration:
+    """What a callback sees; the arrays are the callback's own."""
+
+    iteration: int
+    H: FloatArray
+    P: FloatArray | None
+    error: float
+    split_error: float | None
+    seconds: float
+
+
+#: Called after every iterate; returning True stops the solver.
+Callback: TypeAlias = Callable[[Iteration], bool | None]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Factorization:
+    """The result of :func:`symmf.factorize`.
+
+    Attributes
+    ----------
+    H : (n, k) array
+        The factor, M ~ H H^T.
+    P : (n, k) array or None
+        The second factor of split methods.
+    error : array
+        ||M - H H^T||_F^2 / ||M||_F^2 at iterates 0 .. n_iter (no factor 1/2). For a
+        zero matrix the numerator itself.
+    split_error : array or None
+        ||M - H P^T||_F^2 / ||M||_F^2 for split methods.
+    seconds : array
+        Solver time at each iterate; evaluating the error is not counted.
+    n_iter : int
+    stop : Stop
+    """
+
+    H: FloatArray
+    P: FloatArray | None
+    error: FloatArray
+    split_error: FloatArray | None
+    seconds: FloatArray
+    n_iter: int
+    stop: Stop
+    solver: Solver
+    constraint: Constraint

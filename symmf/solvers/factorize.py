@@ -1,0 +1,197 @@
+"""``factorize``: one entry to every solver."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Mapping
+from dataclasses import fields
+from typing import Any
+
+import numpy as np
+
+from symmf.constraints import ConstraintLike, as_constraint
+from symmf.errors import InputError
+from symmf.notation import FloatArray
+from symmf.seeds import RandomState, as_generator
+from symmf.similarity.operators import SymmetricOperator, as_operator
+from symmf.solvers.base import Callback, Factorization, Problem, Solver
+from symmf.solvers.loop import run
+from symmf.solvers.registry import SOLVERS
+from symmf.solvers.start import STARTS, draw_start
+
+
+def factorize(
+    M: Any,
+    k: int,
+    *,
+    solver: str | Solver = "projected_gradient",
+    constraint: ConstraintLike = "none",
+    H0: Any = None,
+    P0: Any = None,
+    max_iter: int = 300,
+    tol: float = 1e-6,
+    random_state: RandomState = None,
+    start: str | None = None,
+    max_seconds: float | None = None,
+    callback: Callback | None = None,
+    **options: Any,
+) -> Factorization:
+    r"""Factor a symmetric matrix, M ~ H H^T with H of k columns in a chosen set.
+
+    .. math:: \min_{H \in \mathcal{H}} \|M - HH^T\|_F^2
+
+    Parameters
+    ----------
+    M : ndarray, scipy sparse matrix or symmetric operator, (n, n)
+        Any signs; never modified.
+    k : int
+        Number of columns, 1 <= k <= n.
+    solver : str or Solver
+        A key of ``symmf.solvers.SOLVERS``, or a solver object.
+    constraint : str, (str, parameters) or Constraint
+        The set H lies in. Methods that are nonnegative by construction need not be
+        told.
+    H0, P0 : (n, k) arrays, optional
+        The exact start; P0 defaults to H0 for split methods.
+    max_iter : int
+    tol : float
+        Stop when the objective falls by at most ``tol * ||M||_F^2`` twice in a row
+        (some solvers test their gradient instead, and say so). 0 disables it:
+        exactly ``max_iter`` iterations run.
+    random_state : int, Generator, RandomState or None
+        For the start, and for solvers that draw random numbers.
+    start : {"normal", "scaled", "uniform", "symm_mean"}, optional
+        How H0 is drawn when it is not given; the solver's own choice by default.
+    max_seconds : float, optional
+        Stop after this much solver time.
+    callback : callable, optional
+        Gets an ``Iteration`` after every iterate; returning True stops.
+    **options
+        Fields of the solver: ``published``, ``step_scale``, ``coupling`` ...
+
+    Returns
+    -------
+    Factorization
+        ``H``, ``P``, the traces ``error``, ``split_error`` and ``seconds``,
+        ``n_iter`` and the reason in ``stop``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> U = rng.random((30, 3))
+    >>> fit = factorize(U @ U.T, 3, constraint="nonnegative", random_state=0)
+    >>> fit.H.shape, bool(fit.error[-1] < 1e-2)
+    ((30, 3), True)
+    """
+    operator = as_operator(M)
+    n = operator.shape[0]
+    if isinstance(k, bool) or not isinstance(k, int | np.integer) or not 1 <= k <= n:
+        raise InputError(
+            f"k must be a whole number between 1 and n = {n} (rows of M), not {k!r}."
+        )
+    _check_limits(max_iter, tol, max_seconds)
+    method = as_solver(solver, options)
+    asked = as_constraint(constraint)
+    if asked.published_only and not method.published:
+        raise InputError(
+            f"The set {asked.name!r} reproduces a fault of the released code; "
+            "it needs published=True."
+        )
+    problem = Problem(
+        M=operator,
+        k=int(k),
+        constraint=method.choose(asked),
+        tol=float(tol),
+        published=method.published,
+    )
+    problem.constraint.check(n, problem.k)
+    method.check(problem)
+    rng = as_generator(random_state)
+    first = _start(problem, method, H0, start, rng)
+    second = None
+    if method.split:
+        second = first.copy() if P0 is None else _given("P0", P0, operator, problem.k)
+    elif P0 is not None:
+        raise InputError(f"{method.title} has no second factor; leave P0 out.")
+    return run(
+        method,
+        problem,
+        H0=first,
+        P0=second,
+        rng=rng,
+        max_iter=int(max_iter),
+        max_seconds=max_seconds,
+        callback=callback,
+    )
+
+
+def as_solver(solver: str | Solver, options: Mapping[str, Any]) -> Solver:
+    """Turn a name and options into a solver; a wrong name gets the nearest one."""
+    if isinstance(solver, Solver):
+        if options:
+            raise InputError(
+                "Options belong to a solver given by name; the object given already "
+                f"has its own. Not used: {', '.join(options)}."
+            )
+        return solver
+    if solver not in SOLVERS:
+        raise InputError(
+            f"There is no solver {solver!r}.{_hint(str(solver), SOLVERS)} "
+            f"Known: {', '.join(SOLVERS)}."
+        )
+    kind = SOLVERS[solver]
+    known = [field.name for field in fields(kind)]
+    for option in options:
+        if option not in known:
+            raise InputError(
+                f"Solver {solver!r} has no option {option!r}.{_hint(option, known)} "
+                f"It takes: {', '.join(known)}."
+            )
+    return kind(**options)
+
+
+def _hint(word: str, known: Any) -> str:
+    near = difflib.get_close_matches(word, list(known), n=1)
+    return f" Did you mean {near[0]!r}?" if near else ""
+
+
+def _check_limits(max_iter: int, tol: float, max_seconds: float | None) -> None:
+    if not isinstance(max_iter, int | np.integer) or max_iter < 0:
+        raise InputError(f"max_iter must be a whole number >= 0, not {max_iter!r}.")
+    if not (np.isfinite(tol) and tol >= 0):
+        raise InputError(f"tol must be a number >= 0, not {tol!r}.")
+    if max_seconds is not None and not max_seconds > 0:
+        raise InputError(f"max_seconds must be > 0, not {max_seconds!r}.")
+
+
+def _start(
+    problem: Problem,
+    method: Solver,
+    H0: Any,
+    kind: str | None,
+    rng: np.random.Generator,
+) -> FloatArray:
+    if H0 is not None:
+        return _given("H0", H0, problem.M, problem.k)
+    if kind is None:
+        kind = "normal" if method.published else method.start
+    if kind not in STARTS:
+        raise InputError(
+            f"There is no start {kind!r}.{_hint(kind, STARTS)} "
+            f"Known: {', '.join(STARTS)}."
+        )
+    return draw_start(problem, rng, kind)
+
+
+def _given(name: str, H: Any, M: SymmetricOperator, k: int) -> FloatArray:
+    """Copy a given start in the precision of M."""
+    H = np.array(H, dtype=M.dtype, order="C")
+    if H.shape != (M.shape[0], k):
+        raise InputError(
+            f"{name} must have shape {(M.shape[0], k)} (rows of M, k); "
+            f"it has {H.shape}."
+        )
+    if not np.isfinite(H).all():
+        raise InputError(f"{name} has NaN or infinite entries.")
+    return np.asarray(H)
