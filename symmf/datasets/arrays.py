@@ -1,0 +1,54 @@
+"""Checks and the digest that every data set goes through."""
+
+from __future__ import annotations
+
+import hashlib
+
+import numpy as np
+from scipy import sparse
+
+from symmf.errors import DataError
+from symmf.notation import AnyMatrix, LabelArray
+
+
+def as_matrix(X: AnyMatrix) -> AnyMatrix:
+    """Return ``X`` as a C-ordered array or canonical csr array of float64."""
+    if not sparse.issparse(X):
+        return np.ascontiguousarray(X, dtype=np.float64)
+    X = sparse.csr_array(X, dtype=np.float64)
+    if not X.has_canonical_format:
+        X = X.copy()
+        X.sum_duplicates()
+    return X
+
+
+def check_finite(X: AnyMatrix, name: str) -> None:
+    """Raise ``DataError`` if ``X`` holds NaN or infinity, saying where first."""
+    values = X.data if sparse.issparse(X) else X
+    finite = np.isfinite(values)
+    if finite.all():
+        return
+    bad = int(values.size - np.count_nonzero(finite))
+    if sparse.issparse(X):
+        row = int(np.searchsorted(X.indptr, np.argmin(finite), side="right")) - 1
+    else:
+        row = int(np.argmin(finite.all(axis=1)))
+    raise DataError(
+        f"The data set {name!r} holds {bad} entries that are NaN or infinite, the "
+        f"first in row {row} (counted from 0). Remove or replace them first."
+    )
+
+
+def digest_arrays(X: AnyMatrix, y: LabelArray) -> str:
+    """Return the SHA-256 over shapes, types and bytes, the same on every machine."""
+    sha = hashlib.sha256()
+    if sparse.issparse(X):
+        sha.update(f"csr {X.shape[0]} {X.shape[1]}".encode())
+        parts = [(X.data, "<f8"), (X.indices, "<i8"), (X.indptr, "<i8"), (y, "<i8")]
+    else:
+        sha.update(f"dense {X.shape[0]} {X.shape[1]}".encode())
+        parts = [(X, "<f8"), (y, "<i8")]
+    for array, dtype in parts:
+        sha.update(f" {dtype} {array.size} ".encode())
+        sha.update(np.ascontiguousarray(array, dtype=dtype).data)
+    return sha.hexdigest()

@@ -1,0 +1,262 @@
+"""What a data set is, where its file comes from and where that file lies."""
+
+from __future__ import annotations
+
+import difflib
+import os
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+
+from symmf.datasets.arrays import as_matrix, check_finite, digest_arrays
+from symmf.errors import DataError, InputError
+from symmf.notation import AnyMatrix, LabelArray
+
+Kind: TypeAlias = Literal["image", "text", "vector", "matrix"]
+
+ENVIRONMENT_VARIABLE = "SYMMF_DATA"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Dataset:
+    """Samples with their true classes; make one with :meth:`from_arrays`.
+
+    Parameters
+    ----------
+    name : str
+        Key in the registry.
+    X : ndarray or csr_array of float64, shape (n_samples, n_features)
+        One sample per row; of kind "matrix", the similarity of the samples.
+    y : ndarray of int64, shape (n_samples,)
+        Class of each sample, 0 to ``n_classes - 1``.
+    title : str
+        Name for tables and figures.
+    kind : {"image", "text", "vector", "matrix"}
+        What a row is.
+    image_shape : tuple of int or None
+        ``X[i].reshape(image_shape)`` is image i (row-major), if rows are images.
+    class_ids : tuple of int
+        ``class_ids[j]`` is the identity of class j in the data's own file.
+    digest : str
+        SHA-256 over the shapes, types and bytes of ``X`` and ``y``.
+    """
+
+    name: str
+    X: AnyMatrix
+    y: LabelArray
+    title: str
+    kind: Kind
+    image_shape: tuple[int, ...] | None = None
+    class_ids: tuple[int, ...]
+    digest: str
+
+    @classmethod
+    def from_arrays(
+        cls,
+        X: AnyMatrix,
+        y: Any,
+        *,
+        name: str,
+        title: str,
+        kind: Kind,
+        image_shape: tuple[int, ...] | None = None,
+        min_class_size: int = 1,
+    ) -> Dataset:
+        """Check ``X`` and ``y``, drop small classes, number the others from 0.
+
+        Raises
+        ------
+        DataError
+            If there are no samples, the lengths differ or ``X`` is not finite.
+
+        Examples
+        --------
+        >>> X = [[0.0, 1.0], [1.0, 0.0], [2.0, 0.0]]
+        >>> data = Dataset.from_arrays(X, [7, 3, 3], name="a", title="A", kind="vector")
+        >>> data.y, data.class_ids, data.n_classes
+        (array([1, 0, 0]), (3, 7), 2)
+        """
+        X = as_matrix(X)
+        ids = np.asarray(y).ravel()
+        if X.ndim != 2 or 0 in X.shape or X.shape[0] != ids.size:
+            raise DataError(
+                f"The data set {name!r} has a matrix of shape {X.shape} and "
+                f"{ids.size} labels; it needs one label for each row and at least one "
+                "row and one column."
+            )
+        check_finite(X, name)
+        if min_class_size > 1:
+            _, inverse, counts = np.unique(ids, return_inverse=True, return_counts=True)
+            keep = np.flatnonzero(counts[inverse] >= min_class_size)
+            if keep.size == 0:
+                raise DataError(
+                    f"The data set {name!r} has no class of at least "
+                    f"{min_class_size} samples."
+                )
+            X, ids = X[keep], ids[keep]
+        classes, labels = np.unique(ids, return_inverse=True)
+        labels = labels.astype(np.int64)
+        return cls(
+            name=name,
+            X=X,
+            y=labels,
+            title=title,
+            kind=kind,
+            image_shape=image_shape,
+            class_ids=tuple(int(c) for c in classes),
+            digest=digest_arrays(X, labels),
+        )
+
+    @property
+    def n_samples(self) -> int:
+        """Number of rows."""
+        return int(self.X.shape[0])
+
+    @property
+    def n_features(self) -> int:
+        """Number of columns."""
+        return int(self.X.shape[1])
+
+    @property
+    def n_classes(self) -> int:
+        """Number of true classes."""
+        return len(self.class_ids)
+
+    def subset(self, classes: Sequence[int]) -> Dataset:
+        """Keep all samples of ``classes``, in the order of the rows.
+
+        ``classes`` are values of ``y``; class ``classes[j]`` becomes class j. Of a
+        similarity matrix the columns of the other samples go too.
+
+        Raises
+        ------
+        InputError
+            If ``classes`` is empty, repeats a class or names one that is not there.
+        """
+        wanted = [int(c) for c in classes]
+        if not wanted or len(set(wanted)) != len(wanted):
+            raise InputError(
+                f"A subset of {self.name!r} needs at least one class, each given once; "
+                f"got {wanted}."
+            )
+        if min(wanted) < 0 or max(wanted) >= self.n_classes:
+            raise InputError(
+                f"The data set {self.name!r} has classes 0 to {self.n_classes - 1}; "
+                f"a subset of {wanted} is not possible."
+            )
+        position = np.full(self.n_classes, -1, dtype=np.int64)
+        position[wanted] = np.arange(len(wanted))
+        rows = np.flatnonzero(position[self.y] >= 0)
+        X = self.X[rows]
+        if self.kind == "matrix":
+            X = X[:, rows]
+        labels = position[self.y[rows]]
+        return Dataset(
+            name=self.name,
+            X=X,
+            y=labels,
+            title=self.title,
+            kind=self.kind,
+            image_shape=self.image_shape,
+            class_ids=tuple(self.class_ids[c] for c in wanted),
+            digest=digest_arrays(X, labels),
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Source:
+    """One address of a data set.
+
+    Parameters
+    ----------
+    url : str
+        What to download.
+    checksum : str or None
+        ``"sha256:..."`` or ``"md5:..."`` of the download. None: another container of
+        the same values, so only the values can be checked.
+    archive : bool
+        Whether the download has to be converted into the data set's own file.
+    """
+
+    url: str
+    checksum: str | None
+    archive: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RemoteFile:
+    """The file that holds a data set: place under the data folder, size, SHA-256."""
+
+    path: str
+    size: int
+    sha256: str
+    sources: tuple[Source, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DatasetSpec:
+    """All that is known of a data set before it is loaded.
+
+    Parameters
+    ----------
+    name, title, description, licence, citation : str
+        For people.
+    read : callable
+        ``read(path)`` gives the :class:`Dataset` in a file; without ``file`` it is
+        ``read(**options)``.
+    n_classes, n_samples, n_features : int or None
+        What loading gives (the paper's Table I for its four data sets); None if it
+        depends on options.
+    file : RemoteFile or None
+        None for data that need no file.
+    digest : str or None
+        Digest of the loaded data: the same values in another container are accepted.
+    convert : callable or None
+        ``convert(given, path)`` writes the data set's own file from an official archive
+        or an unpacked folder of it.
+    accepts : str
+        What ``symmf data import`` takes, in words.
+    options : mapping
+        Option name to what it means, for data made on demand.
+    """
+
+    name: str
+    title: str
+    description: str
+    licence: str
+    citation: str
+    read: Callable[..., Dataset]
+    n_classes: int | None = None
+    n_samples: int | None = None
+    n_features: int | None = None
+    file: RemoteFile | None = None
+    digest: str | None = None
+    convert: Callable[[Path, Path], None] | None = None
+    accepts: str = ""
+    options: Mapping[str, str] = field(default_factory=dict)
+
+
+def data_folder() -> Path:
+    """Return the folder of data files.
+
+    The environment variable ``SYMMF_DATA`` if set; ``datasets/`` in a checkout of the
+    project; otherwise the user's cache folder.
+    """
+    chosen = os.environ.get(ENVIRONMENT_VARIABLE)
+    if chosen:
+        return Path(chosen).expanduser().absolute()
+    root = Path(__file__).resolve().parents[2]
+    if (root / "pyproject.toml").is_file() and (root / "datasets").is_dir():
+        return root / "datasets"
+    import pooch
+
+    return Path(pooch.os_cache("symmf")) / "datasets"
+
+
+def nearest(name: str, known: Collection[str]) -> str:
+    """Return " Did you mean ...?" with the most similar known name, or nothing."""
+    found = difflib.get_close_matches(str(name), list(known), n=1)
+    return f" Did you mean {found[0]!r}?" if found else ""

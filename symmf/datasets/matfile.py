@@ -1,0 +1,48 @@
+"""Reading and writing ``fea`` and ``gnd`` in MATLAB 5 files."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from scipy import io
+
+from symmf.errors import DataError
+from symmf.notation import AnyMatrix, FloatArray
+
+
+def read_mat(path: Path) -> tuple[AnyMatrix, Any]:
+    """Return the samples ``fea`` (dense or sparse) and the labels ``gnd``.
+
+    Raises
+    ------
+    DataError
+        If the file is not a MATLAB 5 file with both variables.
+    """
+    try:
+        content = io.loadmat(path, variable_names=["fea", "gnd"])
+    except PermissionError:
+        raise
+    # A damaged file can make the reader fail in nearly any way (zlib, struct, Unicode,
+    # memory, HDF5 instead of version 5), and all of them mean the same.
+    except Exception as error:
+        raise DataError(
+            f"{path} cannot be read as a MATLAB 5 file "
+            f"({type(error).__name__}: {error})."
+        ) from error
+    absent = [name for name in ("fea", "gnd") if name not in content]
+    if absent:
+        raise DataError(f"{path} has no variable {' and no variable '.join(absent)}.")
+    fea, gnd = content["fea"], content["gnd"]
+    # Cells, structures and texts have no numeric type.
+    if getattr(fea.dtype, "kind", "O") not in "biuf" or gnd.dtype.kind not in "biuf":
+        raise DataError(f"{path}: fea and gnd must hold numbers.")
+    return fea, gnd
+
+
+def write_mat(path: Path, fea: FloatArray, gnd: Any) -> None:
+    """Write ``fea`` and the column ``gnd`` to a compressed MATLAB 5 file."""
+    content = {"fea": fea, "gnd": np.asarray(gnd, dtype=np.uint8).reshape(-1, 1)}
+    with path.open("wb") as file:
+        io.savemat(file, content, do_compression=True)

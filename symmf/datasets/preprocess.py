@@ -1,0 +1,187 @@
+"""Steps between the data and the similarity; sparse data stay sparse.
+
+Each step takes X (samples in rows) and returns a new matrix; X is never modified.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from symmf.datasets.base import nearest
+from symmf.errors import InputError, SymmfWarning
+from symmf.notation import AnyMatrix, FloatArray
+
+# A row of smaller norm counts as zero: what is left of it is rounding.
+TINY = 1e-12
+
+
+def none(X: AnyMatrix) -> AnyMatrix:
+    """Return X as it is."""
+    return X
+
+
+def unit_rows(X: AnyMatrix) -> AnyMatrix:
+    """Divide each row by its Euclidean norm, or by 1e-12 if the norm is smaller.
+
+    Zero rows stay zero; their number is told in a ``SymmfWarning``.
+
+    Examples
+    --------
+    >>> unit_rows(np.array([[3.0, 4.0], [0.0, 2.0]]))
+    array([[0.6, 0.8],
+           [0. , 1. ]])
+    """
+    X = _checked(X, "unit_rows")
+    norms = _row_norms(X)
+    zero = int(np.count_nonzero(norms <= TINY))
+    if zero:
+        rows = "1 row is" if zero == 1 else f"{zero} rows are"
+        warnings.warn(
+            f"{rows} zero among {norms.size} and cannot be scaled to length 1; such a "
+            "sample has similarity 0 to all others.",
+            SymmfWarning,
+            stacklevel=2,
+        )
+    scale = np.maximum(norms, TINY)
+    if not sparse.issparse(X):
+        return X / scale[:, np.newaxis]
+    return _with_data(X, X.data / np.repeat(scale, np.diff(X.indptr)))
+
+
+def centre(X: AnyMatrix) -> AnyMatrix:
+    """Subtract from each column its mean over the rows given.
+
+    Raises
+    ------
+    InputError
+        If X is sparse: the result would be dense.
+    """
+    if sparse.issparse(X):
+        raise InputError(
+            "Centring would turn a sparse matrix into a dense one. Leave out the step "
+            "'centre' and use the similarity 'centred_cosine', which centres without "
+            "forming the dense matrix."
+        )
+    X = _checked(X, "centre")
+    return X - X.mean(axis=0)
+
+
+def tfidf(X: AnyMatrix) -> AnyMatrix:
+    r"""Weight counts of terms by the rarity of the term.
+
+    .. math:: x_{ij} \cdot \log(n / \mathrm{df}_j)
+
+    with n the number of rows and df_j the number of rows in which term j is not zero,
+    both of the rows given. The weight is 0 where df_j = 0, so an empty column stays
+    empty; it is 0 as well for a term of all documents.
+
+    Examples
+    --------
+    >>> tfidf(np.array([[2.0, 1.0, 0.0], [0.0, 1.0, 0.0]])).round(3)
+    array([[1.386, 0.   , 0.   ],
+           [0.   , 0.   , 0.   ]])
+    """
+    X = _checked(X, "tfidf")
+    n, m = X.shape
+    values = X.data if sparse.issparse(X) else X
+    if np.any(values < 0):
+        raise InputError(
+            "tf-idf weights counts, and this matrix has negative entries. Leave out "
+            "the step 'tfidf'."
+        )
+    if sparse.issparse(X):
+        # A stored zero is no occurrence.
+        df = np.bincount(X.indices[X.data != 0], minlength=m)
+    else:
+        df = np.count_nonzero(X, axis=0)
+    idf = np.zeros(m)
+    idf[df > 0] = np.log(n / df[df > 0])
+    if sparse.issparse(X):
+        return _with_data(X, X.data * idf[X.indices])
+    return X * idf
+
+
+PREPROCESS: dict[str, Callable[[AnyMatrix], AnyMatrix]] = {
+    "none": none,
+    "unit_rows": unit_rows,
+    "centre": centre,
+    "tfidf": tfidf,
+}
+
+
+def preprocess(X: AnyMatrix, steps: Sequence[str]) -> AnyMatrix:
+    """Apply the named steps in order.
+
+    Parameters
+    ----------
+    X : ndarray or scipy sparse, shape (n, m)
+        One sample per row.
+    steps : sequence of str
+        Keys of ``PREPROCESS``; one name alone may be given as a string.
+
+    Raises
+    ------
+    InputError
+        If a step is not known or cannot be applied to X.
+    """
+    names = [steps] if isinstance(steps, str) else list(steps)
+    for name in names:
+        if name not in PREPROCESS:
+            raise InputError(
+                f"There is no preprocessing step {name!r}; there are "
+                f"{', '.join(PREPROCESS)}.{nearest(name, PREPROCESS)}"
+            )
+    for name in names:
+        X = PREPROCESS[name](X)
+    return X
+
+
+def _checked(X: AnyMatrix, step: str) -> AnyMatrix:
+    """Return a float64 array or canonical csr, finite."""
+    if sparse.issparse(X):
+        X = X.tocsr()
+        if not X.has_canonical_format:
+            X = X.copy()
+            X.sum_duplicates()
+    else:
+        X = np.asarray(X)
+    if X.ndim != 2:
+        raise InputError(
+            f"The step {step!r} needs a matrix with a sample per row, not an array of "
+            f"{X.ndim} dimensions."
+        )
+    if X.dtype.kind not in "biuf":
+        raise InputError(f"The step {step!r} needs numbers, not values of {X.dtype}.")
+    X = X.astype(np.float64, copy=False)
+    if not np.isfinite(X.data if sparse.issparse(X) else X).all():
+        raise InputError(
+            f"The step {step!r} was given entries that are NaN or infinite."
+        )
+    return X
+
+
+def _row_norms(X: AnyMatrix) -> FloatArray:
+    """Return the Euclidean norms of the rows."""
+    with np.errstate(over="ignore"):
+        if sparse.issparse(X):
+            rows = np.repeat(np.arange(X.shape[0]), np.diff(X.indptr))
+            norms = np.sqrt(np.bincount(rows, X.data**2, minlength=X.shape[0]))
+        else:
+            norms = np.linalg.norm(X, axis=1)
+    if not np.isfinite(norms).all():
+        row = int(np.argmin(np.isfinite(norms)))
+        raise InputError(
+            f"Row {row} (counted from 0) is too long to be measured: its squares "
+            "overflow. Divide the data by a large constant first."
+        )
+    return norms
+
+
+def _with_data(X: AnyMatrix, data: Any) -> AnyMatrix:
+    """Return a sparse matrix like X with other values, sharing nothing with it."""
+    return type(X)((data, X.indices.copy(), X.indptr.copy()), shape=X.shape)

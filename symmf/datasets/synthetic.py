@@ -1,0 +1,186 @@
+"""Made data: the paper's exact factors, planted clusters, two moons.
+
+``load_dataset("synthetic", kind=..., **options)``. The same options give the same bits.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from scipy import sparse as sp
+
+from symmf.datasets.base import Dataset, DatasetSpec, nearest
+from symmf.errors import InputError
+from symmf.notation import FloatArray
+from symmf.seeds import generator, spawn_seed
+
+# Terms in each document of the sparse planted clusters.
+DOCUMENT_LENGTH = 50
+
+
+def exact_factor_matrix(
+    *, n: int = 20, k: int = 5, seed: int = 0
+) -> tuple[FloatArray, FloatArray]:
+    """Return M = U U^T and U, the entries of U (n x k) uniform on [0, 1).
+
+    This is the paper's test of convergence: the smallest value of
+    ||M - H H^T||_F^2 is 0, with H = U.
+
+    Examples
+    --------
+    >>> M, U = exact_factor_matrix(n=6, k=2)
+    >>> M.shape, U.shape, bool(np.allclose(M, U @ U.T))
+    ((6, 6), (6, 2), True)
+    """
+    n, k, seed = _sizes(n=n, k=k, seed=seed)
+    U = generator("synthetic", "exact_factor", n, k, seed).random((n, k))
+    M = U @ U.T
+    return (M + M.T) / 2, U
+
+
+def exact_factor(*, n: int = 20, k: int = 5, seed: int = 0) -> Dataset:
+    """Return the matrix of :func:`exact_factor_matrix` as data of kind "matrix".
+
+    The class of a row is the place of its largest entry in U; a column that is
+    nowhere the largest makes no class.
+    """
+    M, U = exact_factor_matrix(n=n, k=k, seed=seed)
+    return Dataset.from_arrays(
+        M,
+        np.argmax(U, axis=1),
+        name="synthetic",
+        title=f"Exact factor ({n} x {k})",
+        kind="matrix",
+    )
+
+
+def planted(
+    *,
+    n: int = 200,
+    k: int = 4,
+    m: int = 40,
+    noise: float = 0.1,
+    sparse: bool = False,
+    seed: int = 0,
+) -> Dataset:
+    """Return k clusters of nearly equal size in m >= k dimensions, rows shuffled.
+
+    Dense: Gaussian clouds of standard deviation ``noise`` around k orthonormal centres.
+    Sparse: documents of 50 terms; class j draws its terms from its own m / k columns,
+    except for a share ``noise`` of them that come from all m columns.
+    """
+    n, k, m, seed = _sizes(n=n, k=k, m=m, seed=seed)
+    _check_noise(noise, limit=1.0 if sparse else np.inf)
+    if not isinstance(sparse, bool):
+        raise InputError(
+            f"Synthetic data: sparse must be true or false, not {sparse!r}."
+        )
+    if m < k:
+        raise InputError(
+            f"Planted clusters need at least as many columns as clusters; "
+            f"got m = {m} and k = {k}."
+        )
+    rng = generator("synthetic", "planted", n, k, m, float(noise), sparse, seed)
+    y = rng.permutation(np.arange(n) % k)
+    X: Any
+    if sparse:
+        topics = np.full((k, m), noise / m)
+        for j, columns in enumerate(np.array_split(np.arange(m), k)):
+            topics[j, columns] += (1 - noise) / columns.size
+        X = sp.csr_array(rng.multinomial(DOCUMENT_LENGTH, topics[y]).astype(float))
+    else:
+        centres, _ = np.linalg.qr(rng.standard_normal((m, k)))
+        X = centres.T[y] + noise * rng.standard_normal((n, m))
+    return Dataset.from_arrays(
+        X,
+        y,
+        name="synthetic",
+        title=f"Planted clusters ({n} x {m}, {k})",
+        kind="text" if sparse else "vector",
+    )
+
+
+def two_moons(*, n: int = 200, noise: float = 0.05, seed: int = 0) -> Dataset:
+    """Return two interleaved half circles, blurred by Gaussian ``noise``."""
+    from sklearn.datasets import make_moons
+
+    n, _, seed = _sizes(n=n, k=2, seed=seed)
+    _check_noise(noise)
+    rng = generator("synthetic", "two_moons", n, float(noise), seed)
+    X, y = make_moons(n, noise=float(noise), random_state=spawn_seed(rng))
+    return Dataset.from_arrays(
+        X, y, name="synthetic", title=f"Two moons ({n})", kind="vector"
+    )
+
+
+KINDS: dict[str, Callable[..., Dataset]] = {
+    "exact_factor": exact_factor,
+    "planted": planted,
+    "two_moons": two_moons,
+}
+
+
+def read(*, kind: str = "exact_factor", **options: Any) -> Dataset:
+    """Make data of one of ``KINDS``."""
+    if kind not in KINDS:
+        raise InputError(
+            f"There is no synthetic data of kind {kind!r}; there are "
+            f"{', '.join(KINDS)}.{nearest(kind, KINDS)}"
+        )
+    known = list(inspect.signature(KINDS[kind]).parameters)
+    for option in options:
+        if option not in known:
+            raise InputError(
+                f"Synthetic data of kind {kind!r} has no option {option!r}; it has "
+                f"{', '.join(known)}.{nearest(option, known)}"
+            )
+    return KINDS[kind](**options)
+
+
+def _sizes(**given: Any) -> list[int]:
+    """Return the integers given, each at least 1 (``seed``: at least 0), k <= n."""
+    for name, value in given.items():
+        least = 0 if name == "seed" else 1
+        whole = isinstance(value, int | np.integer) and type(value) is not bool
+        if not whole or value < least:
+            raise InputError(
+                f"Synthetic data: {name} must be an integer, at least {least}, "
+                f"not {value!r}."
+            )
+    n, k = given["n"], given["k"]
+    if n < k:
+        raise InputError(
+            f"Synthetic data: {k} clusters need at least {k} samples, not n = {n}."
+        )
+    return [int(value) for value in given.values()]
+
+
+def _check_noise(noise: Any, *, limit: float = np.inf) -> None:
+    number = isinstance(noise, int | float | np.number) and type(noise) is not bool
+    if not number or not 0 <= noise <= limit or noise == np.inf:
+        bounds = "at least 0" if limit == np.inf else f"between 0 and {limit:g}"
+        raise InputError(
+            f"Synthetic data: noise must be a number {bounds}, not {noise!r}."
+        )
+
+
+SPEC = DatasetSpec(
+    name="synthetic",
+    title="Synthetic",
+    description="made on demand: exact_factor (M = U U^T), planted clusters, two_moons",
+    licence="none needed",
+    citation="",
+    read=read,
+    options={
+        "kind": "exact_factor (default), planted or two_moons",
+        "n": "number of samples",
+        "k": "number of clusters (exact_factor, planted)",
+        "m": "number of columns (planted)",
+        "noise": "blur (planted, two_moons)",
+        "sparse": "documents instead of clouds (planted)",
+        "seed": "which random draw",
+    },
+)

@@ -1,0 +1,132 @@
+"""One download: continued where it ended, tried again, checked by pooch."""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+import time
+from pathlib import Path
+from typing import Any, BinaryIO, Protocol
+
+from symmf.datasets.base import Source
+
+logger = logging.getLogger(__name__)
+
+# Seconds to wait before another attempt at the same source.
+PAUSES = (0.5, 1.0)
+TIMEOUT = 30.0
+CHUNK = 1 << 16
+
+
+class ProgressBar(Protocol):
+    """What pooch asks of an object that shows progress."""
+
+    total: float
+
+    def update(self, n: int, /) -> None:
+        """Add ``n`` bytes."""
+
+    def reset(self) -> None:
+        """Go back to 0 bytes."""
+
+    def close(self) -> None:
+        """Show no more."""
+
+
+class ResumingDownloader:
+    """A downloader for pooch that continues a partial file where it ended.
+
+    Parameters
+    ----------
+    part : Path
+        The partial file. It stays after a failure and is moved away by a success.
+    progress : ProgressBar, optional
+        Told of the bytes that arrive.
+    """
+
+    def __init__(self, part: Path, progress: ProgressBar | None = None) -> None:
+        self.part = part
+        self.progress = progress
+
+    def __call__(self, url: str, output_file: str, pooch: Any) -> None:
+        """Download ``url`` to ``output_file`` by way of the partial file."""
+        from pooch import HTTPDownloader
+
+        with self.part.open("ab") as file:
+            done = file.tell()
+            # Bytes as they are stored: ranges of a compressed stream mean nothing.
+            headers = {"Accept-Encoding": "identity"}
+            if done:
+                headers["Range"] = f"bytes={done}-"
+            download = HTTPDownloader(
+                progressbar=self.progress or False,
+                chunk_size=CHUNK,
+                timeout=TIMEOUT,
+                headers=headers,
+                hooks={"response": _start_over_unless_partial(file)},
+            )
+            download(url, file, pooch)
+        self.part.replace(output_file)
+
+
+def _start_over_unless_partial(file: BinaryIO) -> Any:
+    def hook(response: Any, *_: Any, **__: Any) -> None:
+        # 200: the whole file comes; 416: there is nothing after what we have.
+        if response.status_code in (200, 416):
+            file.truncate(0)
+
+    return hook
+
+
+class SourceFailed(Exception):  # noqa: N818 (what happened, not an error)
+    """A source did not give its file; the next one may."""
+
+
+def retrieve(source: Source, staging: Path, progress: ProgressBar | None) -> Path:
+    """Download one source into ``staging``, with its checksum verified by pooch."""
+    import pooch
+    from requests.exceptions import HTTPError, RequestException
+
+    # pooch prints what it does; here that is for the callers to say.
+    pooch.get_logger().setLevel(logging.WARNING)
+    key = hashlib.sha256(source.url.encode()).hexdigest()[:16]
+    downloader = ResumingDownloader(staging / f"{key}.part", progress)
+    for pause in (*PAUSES, None):
+        try:
+            path = pooch.retrieve(
+                source.url,
+                known_hash=source.checksum,
+                fname=f"{key}.download",
+                path=staging,
+                downloader=downloader,
+            )
+            return Path(path)
+        except HTTPError as error:
+            response: Any = error.response
+            status = response.status_code
+            reason = f"the server answered {status} {response.reason}"
+            if 400 <= status < 500 and status not in (408, 416, 429):
+                raise SourceFailed(reason) from error
+        except RequestException as error:
+            reason = f"no complete answer ({_kind(error)})"
+        except ValueError as error:
+            raise SourceFailed(
+                f"its checksum is not {source.checksum}; the file was discarded"
+            ) from error
+        if pause is None:
+            raise SourceFailed(reason)
+        logger.info("%s: %s; trying again", source.url, reason)
+        time.sleep(pause)
+    raise AssertionError("the last attempt returns or raises")
+
+
+def _kind(error: Exception) -> str:
+    """Return a short name: the messages of requests fill several lines."""
+    names = {
+        "ConnectTimeout": "timed out",
+        "ReadTimeout": "timed out",
+        "ConnectionError": "no connection",
+        "ChunkedEncodingError": "connection lost",
+    }
+    name = type(error).__name__
+    return names.get(name, name)
