@@ -1,1 +1,1 @@
-"""Placeholder."""
+"""The command line: each command a few lines over the library."""

@@ -1,0 +1,5 @@
+"""``python -m symmf``."""
+
+from symmf.cli.main import main
+
+main()

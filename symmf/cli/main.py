@@ -1,0 +1,124 @@
+"""The ``symmf`` command: finds subcommands lazily and turns errors into sentences."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import sys
+from typing import Any
+
+import click
+
+from symmf import __version__
+from symmf.errors import SymmfError
+
+INTERRUPTED = 130
+
+# Command -> module:attribute. Modules are imported when their command is used, so that
+# `symmf --help` needs nothing but click; hence the one-line texts stand here.
+COMMANDS = {
+    "run": ("symmf.cli.run:run", "Run the trials of one or more experiment files."),
+    "status": ("symmf.cli.run:status", "Show what is done per experiment."),
+    "info": ("symmf.cli.run:info", "Show one record in full."),
+    "replay": ("symmf.cli.run:replay", "Run one record again and compare."),
+    "merge": ("symmf.cli.run:merge", "Bring the records of several machines together."),
+    "tables": ("symmf.cli.report:tables", "Write the result tables."),
+    "plot": ("symmf.cli.report:plot", "Draw a figure: PDF, PNG and its numbers."),
+    "compare": (
+        "symmf.cli.report:compare",
+        "Set our values beside the paper's, with verdicts and claims.",
+    ),
+    "audit": (
+        "symmf.cli.audit:audit",
+        "Check which published (AC, NMI) pairs are possible at all.",
+    ),
+    "report": ("symmf.cli.report:report", "Write everything as one HTML page."),
+    "data": ("symmf.cli.data:data", "List, fetch, verify or import the datasets."),
+    "methods": ("symmf.cli.cluster:methods", "List the methods and their parameters."),
+    "cluster": ("symmf.cli.cluster:cluster", "Cluster your own data."),
+}
+
+
+class LazyGroup(click.Group):
+    """A group whose commands are imported only when they run."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Return the commands in the order of a working day."""
+        del ctx
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Import the command's module and return it."""
+        del ctx
+        if cmd_name not in COMMANDS:
+            return None
+        module, _, attribute = COMMANDS[cmd_name][0].partition(":")
+        command: click.Command = getattr(importlib.import_module(module), attribute)
+        return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Name the nearest command when there is none of that name."""
+        if args and args[0] not in COMMANDS and not args[0].startswith("-"):
+            import difflib
+
+            near = difflib.get_close_matches(args[0], COMMANDS, n=1)
+            hint = f" Did you mean '{near[0]}'?" if near else ""
+            ctx.fail(f"There is no command '{args[0]}'.{hint}")
+        return super().resolve_command(ctx, args)
+
+    def format_commands(
+        self, ctx: click.Context, formatter: click.HelpFormatter
+    ) -> None:
+        """List commands without importing them."""
+        del ctx
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, text) for name, (_, text) in COMMANDS.items()])
+
+
+@click.group(
+    cls=LazyGroup,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+@click.version_option(__version__, prog_name="symmf")
+def cli() -> None:
+    """Symmetric matrix factorization for clustering, done and checked.
+
+    \b
+    A first look:       symmf run configs/quickstart.yaml && symmf tables
+    The paper's data:   symmf data fetch all
+    The paper's study:  symmf run configs/coil20.yaml
+    Your own data:      symmf cluster FILE -k 5
+    """
+
+
+def main(args: list[str] | None = None) -> int:
+    """Run the command line and exit with its code."""
+    try:
+        outcome: Any = cli.main(args, prog_name="symmf", standalone_mode=False)
+        code = outcome if isinstance(outcome, int) else 0
+    except click.ClickException as problem:
+        problem.show()
+        code = problem.exit_code
+    except click.exceptions.Exit as end:
+        code = end.exit_code
+    except SymmfError as problem:
+        click.echo(f"Error: {problem}", err=True)
+        code = problem.exit_code
+    except (KeyboardInterrupt, click.Abort):
+        click.echo("Interrupted.", err=True)
+        code = INTERRUPTED
+    except BrokenPipeError:
+        # The reader (head, less) went away; say nothing more on a closed pipe.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        code = 0
+    except OSError as problem:
+        name = f" {problem.filename}" if problem.filename else ""
+        click.echo(f"Error: {problem.strerror or problem}:{name}", err=True)
+        code = 2
+    sys.exit(code)
+
+
+if __name__ == "__main__":
+    main()
