@@ -21,13 +21,15 @@ def inner(A: FloatArray, B: FloatArray) -> float:
     return float(np.einsum("ij,ij->", A, B, dtype=np.float64, casting="unsafe"))
 
 
-def trace_objective(fro2: float, H: FloatArray, MH: FloatArray) -> float:
+def trace_objective(
+    fro2: float, H: FloatArray, MH: FloatArray, G: FloatArray | None = None
+) -> float:
     """Return ||M - H H^T||_F^2 = ||M||^2 - 2 tr(H^T M H) + ||H^T H||^2.
 
-    Costs O(n k^2) once M H is known. Cancellation limits it to about 1e-16 ||M||^2;
-    :func:`dense_objective` goes further.
+    Costs O(n k^2) once M H is known, O(n k) with G = H^T H too. Cancellation limits
+    it to about 1e-16 ||M||^2; :func:`dense_objective` goes further.
     """
-    G = np.asarray(H.T @ H, dtype=np.float64)
+    G = np.asarray(H.T @ H if G is None else G, dtype=np.float64)
     return fro2 - 2.0 * inner(H, MH) + float(np.sum(G * G))
 
 

