@@ -141,9 +141,8 @@ def import_(name: str, file: Path, folder: Path | None) -> None:
 def _specs(names: Sequence[str]) -> list[DatasetSpec]:
     from symmf.datasets import DATASETS, get_spec
 
-    if "all" in names:
-        return list(DATASETS.values())
-    return [get_spec(name) for name in dict.fromkeys(names)]
+    specs = [get_spec(name) for name in dict.fromkeys(names) if name != "all"]
+    return list(DATASETS.values()) if "all" in names else specs
 
 
 def _number(value: int | None) -> str:

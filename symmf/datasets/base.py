@@ -213,7 +213,8 @@ class DatasetSpec:
     file : RemoteFile or None
         None for data that need no file.
     digest : str or None
-        Digest of the loaded data: the same values in another container are accepted.
+        Digest of the loaded data, if the same values in another container are to be
+        accepted; None if only the exact file is.
     convert : callable or None
         ``convert(given, path)`` writes the data set's own file from an official archive
         or an unpacked folder of it.

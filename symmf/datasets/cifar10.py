@@ -119,7 +119,6 @@ SPEC = DatasetSpec(
             ),
         ),
     ),
-    digest="d4e469630ad1fea85dc8829f7a42879c54d3a63d9b3c9b84b91bc03b2f2a5a50",
     convert=convert,
     accepts="test_batch.bin, the official cifar-10-binary.tar.gz or its folder",
 )

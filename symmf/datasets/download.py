@@ -62,6 +62,8 @@ def fetch(
         for source in known_file(spec).sources:
             try:
                 given = retrieve(source, staging, progress)
+                if not source.archive:
+                    _check(spec, given)
                 _install(spec, given, target, staging, archive=source.archive)
             except SourceFailed as failure:
                 reason = str(failure)
@@ -117,18 +119,21 @@ def import_file(spec: DatasetSpec, given: Path, folder: Path | None = None) -> P
             f"{given} is a folder or an archive; {spec.title} is imported from "
             f"{spec.accepts}."
         )
-    with _staging(target) as staging:
-        try:
+    try:
+        # A refused file leaves the data folder as it was.
+        if not archive:
+            _check(spec, given)
+        with _staging(target) as staging:
             _install(spec, given, target, staging, archive=archive)
-        except DataError as error:
-            raise DataError(f"{given} was not imported. {error}") from error
+    except DataError as error:
+        raise DataError(f"{given} was not imported. {error}") from error
     return target
 
 
 def _install(
     spec: DatasetSpec, given: Path, target: Path, staging: Path, *, archive: bool
 ) -> None:
-    """Give the content of ``given`` its final name, if it is the right content."""
+    """Give the content of ``given`` its final name; an archive is checked first."""
     with _temporary(staging) as made:
         if archive and spec.convert is not None:
             spec.convert(given, made)
@@ -140,10 +145,14 @@ def _install(
                     f"not the known ones. Expected is {spec.accepts}."
                 ) from error
         else:
-            if file_sha256(given) != known_file(spec).sha256:
-                open_path(spec, given)
             shutil.copyfile(given, made)
         made.replace(target)
+
+
+def _check(spec: DatasetSpec, path: Path) -> None:
+    """Raise ``DataError`` unless ``path`` is the known file or holds its values."""
+    if file_sha256(path) != known_file(spec).sha256:
+        open_path(spec, path)
 
 
 @contextmanager

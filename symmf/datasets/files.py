@@ -1,7 +1,8 @@
 """Opening the file of a data set, and telling what is wrong with it.
 
-A file is right if its SHA-256 is the known one, or if it gives the known values: the
-same matrix may come in another container, as after an import of official images.
+A file is right if its SHA-256 is the known one. A MATLAB file is right as well if it
+gives the known values: the same matrix may come in another container, as after an
+import of official images.
 """
 
 from __future__ import annotations
@@ -80,12 +81,9 @@ def open_path(spec: DatasetSpec, path: Path) -> Dataset:
         raise DataError(
             f"{path} cannot be read ({error.strerror or error}). Check its permissions."
         ) from error
-    # The digest is at hand and says more than the file's checksum, which only counts
-    # when the values differ.
+    # The digest is at hand, so the file's checksum is computed only if need be.
     if data.digest != spec.digest and file_sha256(path) != known_file(spec).sha256:
-        raise DataError(
-            damaged_message(spec, path, "Its values are not the known ones.")
-        )
+        raise DataError(damaged_message(spec, path, "It was cut off or altered."))
     return data
 
 
