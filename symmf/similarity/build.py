@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Callable
+import inspect
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ from scipy import sparse
 
 from symmf.errors import InputError
 from symmf.notation import AnyMatrix
+from symmf.similarity.graphs import cosine_knn, gaussian, self_tuning
 from symmf.similarity.operators import (
     DenseOperator,
     Gram,
@@ -18,9 +20,8 @@ from symmf.similarity.operators import (
     as_operator,
 )
 from symmf.similarity.products import RowFeatures
+from symmf.similarity.transforms import DENSE_BYTES
 
-# An explicit n x n matrix may take this many bytes.
-_DENSE_BYTES = 2 * 2**30
 # A multiply-add costs about this much more in a sparse product than in a dense one.
 _SPARSE_PENALTY = 8
 
@@ -39,7 +40,7 @@ def gram(
     bytes_needed = n * n * features.dtype.itemsize
     if (
         n * n <= implicit
-        and bytes_needed <= _DENSE_BYTES
+        and bytes_needed <= DENSE_BYTES
         and not (features.sparse and n > 4000)
     ):
         A = features.gram_rows(np.arange(n))
@@ -48,45 +49,88 @@ def gram(
     return Gram(features)
 
 
-def _inner_product(X: AnyMatrix) -> SymmetricOperator:
+def inner_product(X: AnyMatrix) -> SymmetricOperator:
+    """Return inner products of the rows as they are."""
     return gram(X)
 
 
-def _cosine(X: AnyMatrix) -> SymmetricOperator:
+def cosine(X: AnyMatrix) -> SymmetricOperator:
+    """Return cosines of the rows: inner products after scaling to unit length."""
     return gram(X, unit=True)
 
 
-def _centred_cosine(X: AnyMatrix) -> SymmetricOperator:
+def centred_cosine(X: AnyMatrix) -> SymmetricOperator:
+    """Return cosines after subtracting the column means (the authors' choice)."""
     return gram(X, centre=True, unit=True)
 
 
-def _precomputed(X: AnyMatrix) -> SymmetricOperator:
+def precomputed(X: AnyMatrix) -> SymmetricOperator:
+    """Take X as the similarity itself: square, symmetric, any signs."""
     return as_operator(X)
 
 
 SIMILARITIES: dict[str, Callable[..., SymmetricOperator]] = {
-    "centred_cosine": _centred_cosine,
-    "cosine": _cosine,
-    "inner_product": _inner_product,
-    "precomputed": _precomputed,
+    "centred_cosine": centred_cosine,
+    "cosine": cosine,
+    "inner_product": inner_product,
+    "gaussian": gaussian,
+    "self_tuning": self_tuning,
+    "cosine_knn": cosine_knn,
+    "precomputed": precomputed,
 }
 
 
 def build_similarity(X: Any, name: str, **options: Any) -> SymmetricOperator:
     """Return the similarity called ``name`` of the rows of X.
 
-    ``centred_cosine``: inner products of the rows after subtracting the column means
-    and scaling to unit length (mixed signs; the authors' choice). ``cosine``: the same
-    without centring. ``inner_product``: of the rows as they are. ``precomputed``: X
-    is the similarity itself.
+    Parameters
+    ----------
+    X : (n, m) array or scipy sparse matrix
+        One sample per row; the (n, n) similarity itself for ``precomputed``.
+    name : str
+        ``centred_cosine``: inner products of the rows after subtracting the column
+        means and scaling to unit length (mixed signs; the authors' choice).
+        ``cosine``: the same without centring. ``inner_product``: of the rows as they
+        are. ``gaussian``: exp(-||x_i - x_j||^2 / (2 s^2)) of all pairs.
+        ``self_tuning``: a sparse graph of nearest neighbours with local scales and
+        normalised-cut scaling. ``cosine_knn``: cosines of nearest neighbours, scaled
+        likewise. ``precomputed``: X is the similarity.
+    **options
+        ``gaussian``: ``scale``. ``self_tuning``: ``n_neighbors``, ``local_neighbor``,
+        ``ncut``. ``cosine_knn``: ``n_neighbors``, ``ncut``.
+
+    Raises
+    ------
+    InputError
+        If the name or an option is not known, or X does not fit.
+
+    Examples
+    --------
+    >>> X = np.array([[3.0, 4.0], [0.0, 2.0]])
+    >>> build_similarity(X, "cosine").toarray()
+    array([[1. , 0.8],
+           [0.8, 1. ]])
     """
     if name not in SIMILARITIES:
-        near = difflib.get_close_matches(str(name), SIMILARITIES, n=1)
-        hint = f" Did you mean {near[0]!r}?" if near else ""
         raise InputError(
-            f"There is no similarity {name!r}.{hint} Known: {', '.join(SIMILARITIES)}."
+            f"There is no similarity {name!r}.{_hint(str(name), SIMILARITIES)} "
+            f"Known: {', '.join(SIMILARITIES)}."
         )
+    build = SIMILARITIES[name]
+    known = list(inspect.signature(build).parameters)[1:]
+    for option in options:
+        if option not in known:
+            takes = f"It takes: {', '.join(known)}." if known else "It takes none."
+            raise InputError(
+                f"The similarity {name!r} has no option {option!r}."
+                f"{_hint(option, known)} {takes}"
+            )
     values = X.data if sparse.issparse(X) else X
     if np.asarray(values).dtype.kind == "f" and not np.isfinite(values).all():
         raise InputError("The data have NaN or infinite entries; clean them first.")
-    return SIMILARITIES[name](X, **options)
+    return build(X, **options)
+
+
+def _hint(word: str, known: Iterable[str]) -> str:
+    near = difflib.get_close_matches(word, list(known), n=1)
+    return f" Did you mean {near[0]!r}?" if near else ""

@@ -1,0 +1,124 @@
+r"""Exact nearest neighbours of the rows of X, a block of rows at a time.
+
+.. math:: D_{ij} = \|x_i\|^2 + \|x_j\|^2 - 2 x_i^T x_j
+
+needs one product with X^T per block, so sparse rows stay sparse and nothing larger than
+a block of D is held.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+
+from symmf.notation import AnyMatrix, FloatArray
+from symmf.similarity.products import RowFeatures
+
+# A block of distances holds about this many entries (32 MB).
+_BLOCK_ENTRIES = 4_000_000
+# Below this share of ||x_i||^2 + ||x_j||^2 a difference is rounding, not distance.
+_ROUNDING = 1e-14
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Neighbours:
+    """The q nearest other rows of every row, nearest first.
+
+    Attributes
+    ----------
+    index : (n, q) array of int
+    squared_distance : (n, q) array
+    """
+
+    index: npt.NDArray[np.intp]
+    squared_distance: FloatArray
+
+
+def squared_distance_blocks(
+    X: AnyMatrix,
+) -> Iterator[tuple[npt.NDArray[np.intp], FloatArray]]:
+    """Yield (row indices, their squared distances to all rows), block by block.
+
+    Duplicates are at distance exactly zero: what cancellation leaves is removed.
+    """
+    features = _features(X)
+    squares = features.squared_norms()
+    n = features.shape[0]
+    size = max(1, min(n, _BLOCK_ENTRIES // n))
+    for first in range(0, n, size):
+        rows = np.arange(first, min(first + size, n))
+        block = features.gram_rows(rows)
+        block *= -2
+        level = squares[rows][:, None] + squares
+        block += level
+        level *= _ROUNDING
+        block[block < level] = 0.0
+        block[np.arange(len(rows)), rows] = 0.0
+        yield rows, block
+
+
+def nearest_neighbours(X: AnyMatrix, q: int) -> Neighbours:
+    """Return the q nearest rows of each row, itself excluded.
+
+    Parameters
+    ----------
+    X : (n, m) array or scipy sparse matrix
+    q : int
+        At most n - 1 are returned.
+
+    Notes
+    -----
+    O(n^2 m) work, or a product X X^T of sparse matrices; O(n q) memory plus a block.
+    Among equally distant rows those with the smallest index are taken.
+
+    Examples
+    --------
+    >>> near = nearest_neighbours(np.array([[0.0], [1.0], [3.0], [3.0]]), 2)
+    >>> near.index
+    array([[1, 2],
+           [0, 2],
+           [3, 1],
+           [2, 1]])
+    """
+    n = X.shape[0]
+    q = min(q, n - 1)
+    index = np.empty((n, q), dtype=np.intp)
+    distance = np.empty((n, q))
+    for rows, block in squared_distance_blocks(X):
+        block[np.arange(len(rows)), rows] = np.inf
+        index[rows], distance[rows] = _smallest(block, q)
+    return Neighbours(index=index, squared_distance=distance)
+
+
+def _smallest(D: FloatArray, q: int) -> tuple[npt.NDArray[np.intp], FloatArray]:
+    """Column indices and values of the q smallest entries of each row, ascending."""
+    if q == 0:
+        return np.empty((len(D), 0), dtype=np.intp), np.empty((len(D), 0))
+    cut = np.partition(D, q - 1, axis=1)[:, q - 1]
+    # More than q entries pass where several tie at the cut; order decides then.
+    row, column = np.nonzero(cut[:, None] >= D)
+    value = D[row, column]
+    order = np.lexsort((column, value, row))
+    first = np.searchsorted(row, np.arange(len(D)))
+    chosen = order[first[:, None] + np.arange(q)]
+    return column[chosen], value[chosen]
+
+
+def _features(X: AnyMatrix) -> RowFeatures:
+    """Rows in double precision; dense ones near the origin, where D keeps its digits.
+
+    The shift is the mean rounded to a multiple of a power of two, so that whole numbers
+    stay exact and ties between them stay ties.
+    """
+    if sparse.issparse(X):
+        return RowFeatures(X.astype(np.float64))
+    dense = np.asarray(X, dtype=np.float64)
+    spread = float(dense.std(axis=0).max(initial=0.0))
+    if not (0.0 < spread < np.inf):
+        return RowFeatures(dense)
+    quantum = 2.0 ** np.floor(np.log2(spread))
+    return RowFeatures(dense - np.round(dense.mean(axis=0) / quantum) * quantum)

@@ -1,0 +1,201 @@
+r"""What graphs need of a similarity: no diagonal, nothing negative, ncut scaling.
+
+Explicit matrices give explicit ones. An implicit A = F F^T stays implicit,
+
+.. math:: S (F F^T - \mathrm{diag}(a)) S = (SF)(SF)^T - \mathrm{diag}(s_i^2 a_i) .
+"""
+
+from __future__ import annotations
+
+import copy
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from symmf.errors import InputError
+from symmf.notation import FloatArray
+from symmf.similarity.operators import (
+    DenseOperator,
+    Gram,
+    SparseOperator,
+    SymmetricOperator,
+)
+from symmf.similarity.products import RowFeatures
+
+# An explicit n x n matrix may take this many bytes.
+DENSE_BYTES = 2 * 2**30
+
+
+class DiagonalShifted(SymmetricOperator):
+    """A - diag(shift) for an A that stays implicit."""
+
+    def __init__(self, A: SymmetricOperator, shift: FloatArray) -> None:
+        super().__init__(A.shape[0], A.dtype)
+        self.A = A
+        self.shift = np.asarray(shift, dtype=A.dtype)
+        self.fro2_exact = A.fro2_exact
+
+    def _matmat(self, V: FloatArray) -> FloatArray:
+        out = self.A.matmat(V)
+        out -= self.shift[:, None] * V
+        return out
+
+    def diagonal(self) -> FloatArray:
+        """Return the diagonal."""
+        return np.asarray(self.A.diagonal() - self.shift)
+
+    @cached_property
+    def fro2(self) -> float:
+        """||A||^2 - 2 sum A_ii s_i + sum s_i^2."""
+        shift = self.shift.astype(np.float64)
+        mixed = float(self.A.diagonal().astype(np.float64) @ shift)
+        return self.A.fro2 - 2 * mixed + float(shift @ shift)
+
+    @property
+    def eigenvalue_floor(self) -> float:
+        """The floor of A minus the largest shift."""
+        return self.A.eigenvalue_floor - float(self.shift.max())
+
+    def columns(self, index: Any) -> FloatArray:
+        """Return the given columns."""
+        index = np.atleast_1d(np.asarray(index))
+        out = np.array(self.A.columns(index))
+        out[index, np.arange(index.size)] -= self.shift[index]
+        return out
+
+
+class Scaled(SymmetricOperator):
+    """S A S with S = diag(scale), for an A that stays implicit."""
+
+    def __init__(self, A: SymmetricOperator, scale: FloatArray) -> None:
+        super().__init__(A.shape[0], A.dtype)
+        self.A = A
+        self.scale = np.asarray(scale, dtype=A.dtype)
+
+    def _matmat(self, V: FloatArray) -> FloatArray:
+        return np.asarray(self.scale[:, None] * self.A.matmat(self.scale[:, None] * V))
+
+    def diagonal(self) -> FloatArray:
+        """Return the diagonal."""
+        return np.asarray(self.scale**2 * self.A.diagonal())
+
+    def columns(self, index: Any) -> FloatArray:
+        """Return the given columns."""
+        index = np.atleast_1d(np.asarray(index))
+        out: FloatArray = self.A.columns(index) * self.scale[:, None]
+        return np.asarray(out * self.scale[index])
+
+
+def without_diagonal(A: SymmetricOperator) -> SymmetricOperator:
+    """Return A with zeros on the diagonal.
+
+    Examples
+    --------
+    >>> without_diagonal(DenseOperator(np.ones((2, 2)))).toarray()
+    array([[0., 1.],
+           [1., 0.]])
+    """
+    if not A.diagonal().any():
+        return A
+    if isinstance(A, DenseOperator):
+        M = A.M.copy()
+        np.fill_diagonal(M, 0)
+        return DenseOperator(M)
+    if isinstance(A, SparseOperator):
+        rest = A.M - sparse.diags_array(A.diagonal())
+        rest.eliminate_zeros()
+        return SparseOperator(rest)
+    return DiagonalShifted(A, A.diagonal())
+
+
+def normalised_cut(A: SymmetricOperator) -> SymmetricOperator:
+    """Return D^-1/2 A D^-1/2, with d = A 1 >= 0; a vertex of degree 0 stays alone.
+
+    Examples
+    --------
+    >>> A = DenseOperator(np.array([[0.0, 4.0, 0.0], [4.0, 0.0, 0.0], [0.0, 0.0, 0.0]]))
+    >>> normalised_cut(A).toarray()
+    array([[0., 1., 0.],
+           [1., 0., 0.],
+           [0., 0., 0.]])
+    """
+    d = A.degrees.astype(np.float64)
+    largest = float(np.abs(d).max())
+    if float(d.min()) < -1e-6 * largest:
+        row = int(np.argmin(d))
+        raise InputError(
+            f"Normalised-cut scaling needs row sums >= 0; that of row {row} is "
+            f"{d[row]:.3g}. Clip the similarity at zero, or use a graph such as "
+            "self_tuning."
+        )
+    # Row sums of an implicit A without its diagonal may leave rounding for zero.
+    alive = d > 1e-14 * largest
+    scale = np.zeros_like(d)
+    scale[alive] = 1 / np.sqrt(d[alive])
+    return rescale(A, scale)
+
+
+def rescale(A: SymmetricOperator, scale: FloatArray) -> SymmetricOperator:
+    """Return S A S with S = diag(scale); exactly symmetric if A is."""
+    scale = np.asarray(scale).astype(A.dtype)
+    if isinstance(A, DenseOperator):
+        return DenseOperator(np.multiply.outer(scale, scale) * A.M)
+    if isinstance(A, SparseOperator):
+        M = A.M.copy()
+        rows = np.repeat(np.arange(M.shape[0]), np.diff(M.indptr))
+        M.data = M.data * (scale[rows] * scale[M.indices])
+        return SparseOperator(M)
+    if isinstance(A, Gram):
+        return Gram(_scale_rows(A.features, scale))
+    if isinstance(A, DiagonalShifted):
+        return DiagonalShifted(rescale(A.A, scale), scale**2 * A.shift)
+    return Scaled(A, scale)
+
+
+def clip_nonnegative(A: SymmetricOperator) -> SymmetricOperator:
+    """Return max(A, 0); A itself when it has no negative entry.
+
+    An implicit A whose features are all nonnegative is kept as it is. Another implicit
+    A has to be formed, which is refused when n x n entries do not fit in memory.
+    """
+    if isinstance(A, DenseOperator):
+        return A if A.M.min() >= 0 else DenseOperator(np.maximum(A.M, 0))
+    if isinstance(A, SparseOperator):
+        if A.M.nnz == 0 or A.M.data.min() >= 0:
+            return A
+        M = A.M.copy()
+        M.data = np.maximum(M.data, 0)
+        M.eliminate_zeros()
+        return SparseOperator(M)
+    if isinstance(A, Gram) and A.features.mu is None and A.features.X.min() >= 0:
+        return A
+    n = A.shape[0]
+    needed = n * n * A.dtype.itemsize
+    if needed > DENSE_BYTES:
+        raise InputError(
+            f"Clipping this similarity at zero needs its {n} x {n} entries "
+            f"({needed / 2**30:.1f} GB). Use a sparse graph (self_tuning, cosine_knn), "
+            "or cosine with nonnegative data, which needs no clipping."
+        )
+    M = np.empty((n, n), dtype=A.dtype)
+    for rows, block in A.row_blocks():
+        np.maximum(block, 0, out=M[rows[0] : rows[-1] + 1])
+    return DenseOperator(np.maximum(M, M.T))
+
+
+def _scale_rows(features: RowFeatures, scale: FloatArray) -> RowFeatures:
+    """Return the same features with row i multiplied by scale[i]."""
+    scaled = copy.copy(features)
+    if features.mu is not None:
+        old = features.scale
+        scaled.scale = scale if old is None else np.asarray(old * scale)
+        return scaled
+    if features.sparse:
+        scaled.X = sparse.csr_array(sparse.diags_array(scale) @ features.X)
+        scaled.XT = sparse.csr_array(scaled.X.T)
+    else:
+        scaled.X = scale[:, None] * features.X
+        scaled.XT = scaled.X.T
+    return scaled
