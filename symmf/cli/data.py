@@ -6,7 +6,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TextIO
 
 import click
 
@@ -145,13 +145,17 @@ def _specs(names: Sequence[str]) -> list[DatasetSpec]:
     return list(DATASETS.values()) if "all" in names else specs
 
 
+def _on_terminal(stream: TextIO) -> bool:
+    return stream.isatty()
+
+
 def _number(value: int | None) -> str:
     return "-" if value is None else str(value)
 
 
 def _show_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     """Print a table that fits the terminal, or one line per row for a pipe."""
-    if not sys.stdout.isatty():
+    if not _on_terminal(sys.stdout):
         for row in [header, *rows]:
             click.echo("\t".join(row))
         return
@@ -170,7 +174,7 @@ def _show_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
 @contextmanager
 def _progress(name: str) -> Iterator[ProgressBar | None]:
     """Show a bar on standard error if that is a terminal."""
-    if not sys.stderr.isatty():
+    if not _on_terminal(sys.stderr):
         yield None
         return
     from rich.console import Console

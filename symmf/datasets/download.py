@@ -70,10 +70,11 @@ def fetch(
             except DataError as error:
                 reason = f"not usable ({error})"
             else:
+                # Another source may have begun; the file is complete now.
+                _remove(staging, "*.part")
                 return source.url
             finally:
-                for leftover in staging.glob("*.download"):
-                    leftover.unlink()
+                _remove(staging, "*.download")
             logger.info("%s: %s", source.url, reason)
             reasons.append(f"\n  {source.url}: {reason}")
     raise DataError(
@@ -153,6 +154,11 @@ def _check(spec: DatasetSpec, path: Path) -> None:
     """Raise ``DataError`` unless ``path`` is the known file or holds its values."""
     if file_sha256(path) != known_file(spec).sha256:
         open_path(spec, path)
+
+
+def _remove(folder: Path, pattern: str) -> None:
+    for path in folder.glob(pattern):
+        path.unlink()
 
 
 @contextmanager

@@ -52,21 +52,24 @@ class ResumingDownloader:
         """Download ``url`` to ``output_file`` by way of the partial file."""
         from pooch import HTTPDownloader
 
-        with self.part.open("ab") as file:
-            done = file.tell()
-            # Bytes as they are stored: ranges of a compressed stream mean nothing.
-            headers = {"Accept-Encoding": "identity"}
-            if done:
-                headers["Range"] = f"bytes={done}-"
-            download = HTTPDownloader(
-                progressbar=self.progress or False,
-                chunk_size=CHUNK,
-                timeout=TIMEOUT,
-                headers=headers,
-                hooks={"response": _start_over_unless_partial(file)},
-            )
-            download(url, file, pooch)
-        self.part.replace(output_file)
+        # Bytes as they are stored: ranges of a compressed stream mean nothing.
+        headers = {"Accept-Encoding": "identity"}
+        try:
+            with self.part.open("ab") as file:
+                if file.tell():
+                    headers["Range"] = f"bytes={file.tell()}-"
+                download = HTTPDownloader(
+                    progressbar=self.progress or False,
+                    chunk_size=CHUNK,
+                    timeout=TIMEOUT,
+                    headers=headers,
+                    hooks={"response": _start_over_unless_partial(file)},
+                )
+                download(url, file, pooch)
+            self.part.replace(output_file)
+        finally:
+            if self.part.exists() and self.part.stat().st_size == 0:
+                self.part.unlink()
 
 
 def _start_over_unless_partial(file: BinaryIO) -> Any:
