@@ -181,8 +181,13 @@ def clip_nonnegative(A: SymmetricOperator) -> SymmetricOperator:
         )
     M = np.empty((n, n), dtype=A.dtype)
     for rows, block in A.row_blocks():
-        np.maximum(block, 0, out=M[rows[0] : rows[-1] + 1])
-    return DenseOperator(np.maximum(M, M.T))
+        first, end = int(rows[0]), int(rows[-1]) + 1
+        np.maximum(block, 0, out=M[first:end])
+        # The two places of a pair may round differently.
+        M[first:end, :first] = M[:first, first:end].T
+        square = M[first:end, first:end]
+        square[...] = np.maximum(square, square.T)
+    return DenseOperator(M)
 
 
 def _scale_rows(features: RowFeatures, scale: FloatArray) -> RowFeatures:
