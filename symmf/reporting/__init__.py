@@ -1,1 +1,1 @@
-"""Placeholder."""
+"""Tables, figures, verdicts, audit and the report, from stored results only."""
