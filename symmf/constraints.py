@@ -384,4 +384,4 @@ def _simplex(Z: FloatArray, total: float) -> FloatArray:
     rho = np.count_nonzero(u * rank > excess, axis=1)
     rho = np.maximum(rho, 1)
     theta = excess[np.arange(len(Z)), rho - 1] / rho
-    return np.maximum(Z - theta[:, None].astype(Z.dtype), 0)
+    return np.asarray(np.maximum(Z - theta[:, None].astype(Z.dtype), 0))

@@ -95,6 +95,8 @@ class Solver:
     one_shot: ClassVar[bool] = False
     #: how a start is drawn when none is given
     start: ClassVar[str] = "scaled"
+    #: the same when ``published``
+    published_start: ClassVar[str] = "normal"
 
     def iterates(
         self,

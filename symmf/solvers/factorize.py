@@ -175,7 +175,7 @@ def _start(
     if H0 is not None:
         return _given("H0", H0, problem.M, problem.k)
     if kind is None:
-        kind = "normal" if method.published else method.start
+        kind = method.published_start if method.published else method.start
     if kind not in STARTS:
         raise InputError(
             f"There is no start {kind!r}.{_hint(kind, STARTS)} "

@@ -31,8 +31,9 @@ _DENSE_EVALUATION_LIMIT = 400
 # A decrease below tol must be seen this often in a row.
 _PATIENCE = 2
 # An error this many times the larger of 1 and the first one is divergence. Large,
-# because methods without a monotone merit may overshoot and recover.
-_DIVERGENCE = 1e6
+# because methods without a monotone merit may overshoot and recover. The released
+# code has no such guard; its iterates are followed much further.
+_DIVERGENCE, _PUBLISHED_DIVERGENCE = 1e6, 1e60
 
 
 @dataclass(slots=True)
@@ -75,8 +76,9 @@ class _Trace:
         firsts = [self.error[0], *self.split_error[:1]]
         if not np.all(np.isfinite(values)):
             return True
+        limit = _PUBLISHED_DIVERGENCE if self.problem.published else _DIVERGENCE
         return any(
-            value > _DIVERGENCE * max(1.0, first)
+            value > limit * max(1.0, first)
             for value, first in zip(values, firsts, strict=True)
         )
 

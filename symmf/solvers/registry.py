@@ -2,13 +2,27 @@
 
 from __future__ import annotations
 
+from symmf.solvers.admm import ADMM
 from symmf.solvers.base import Solver
+from symmf.solvers.columnwise import Columnwise
 from symmf.solvers.eigen import Eigen
 from symmf.solvers.fixed_step import FixedStep
+from symmf.solvers.newton import Newton
+from symmf.solvers.procrustes import Procrustes
 from symmf.solvers.projected_gradient import ProjectedGradient
+from symmf.solvers.sym_anls import SymANLS
+from symmf.solvers.sym_hals import SymHALS
+from symmf.solvers.symnmf_anls import SymNMFANLS
 
 SOLVERS: dict[str, type[Solver]] = {
     "projected_gradient": ProjectedGradient,
+    "columnwise": Columnwise,
     "eigen": Eigen,
     "fixed_step": FixedStep,
+    "sym_anls": SymANLS,
+    "sym_hals": SymHALS,
+    "newton": Newton,
+    "symnmf_anls": SymNMFANLS,
+    "admm": ADMM,
+    "procrustes": Procrustes,
 }

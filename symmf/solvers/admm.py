@@ -1,0 +1,132 @@
+"""ADMM for symmetric NMF (nonconvex splitting)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from scipy.linalg import cho_factor, cho_solve
+
+from symmf.errors import InputError
+from symmf.linalg import inner, spectral_norm, trace_split_objective
+from symmf.notation import FloatArray
+from symmf.solvers.base import Iterate, Iterates, Problem, Solver, Stop
+from symmf.solvers.nnls import nnls_bpp
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ADMM(Solver):
+    r"""Nonconvex splitting with a multiplier for X = Y.
+
+    .. math:: \min \tfrac12 \|XY^T - M\|_F^2 \quad\text{s.t.}\quad X = Y,\ Y \ge 0
+
+    .. math:: \beta &= \tfrac{6}{\rho} \|XY^T - M\|_F^2 \\
+       Y &\leftarrow \arg\min_{Y \ge 0} \tfrac12\|XY^T - M\|_F^2
+          + \tfrac{\rho}{2}\|Y - X + \Lambda/\rho\|_F^2
+          + \tfrac{\beta}{2}\|Y - Y_{old}\|_F^2 \\
+       X &\leftarrow (MY + \rho Y + \Lambda)(Y^TY + \rho I)^{-1} \\
+       \Lambda &\leftarrow \Lambda + \rho (Y - X)
+
+    Parameters
+    ----------
+    rho : float, optional
+        Weight of X = Y; by default max(1, ||M||_2 / 2). The theory's value grows with
+        n and is far larger than what works.
+    published : bool
+        The released code: the Y-step is called with X and Y exchanged, 6.1 in place
+        of 6, Lambda_0 = 1 instead of 0, rho = 10 if not given.
+
+    Notes
+    -----
+    Two products with M, one NNLS solve and one k x k solve per iteration. Not
+    monotone. ``fit.H`` is X, nonnegative in the limit only; ``fit.P`` is Y, always
+    nonnegative: read labels from it. Stops when ||M - X Y^T||_F^2 changes by at most
+    tol ||M||_F^2 twice in a row and ||X - Y||_F^2 <= tol ||Y||_F^2.
+
+    References
+    ----------
+    Lu, Hong and Wang, "A nonconvex splitting method for symmetric nonnegative matrix
+    factorization: convergence analysis and optimality", IEEE Trans. Signal Process.
+    65 (2017).
+    """
+
+    rho: float | None = None
+
+    title: ClassVar[str] = "ADMM (nonconvex splitting)"
+    reference: ClassVar[str] = "Lu, Hong and Wang 2017"
+    constraints: ClassVar[tuple[str, ...]] = ("nonnegative",)
+    split: ClassVar[bool] = True
+    own_tolerance: ClassVar[bool] = True
+    published_start: ClassVar[str] = "uniform"
+
+    def check(self, problem: Problem) -> None:
+        """Refuse a rho that is not positive."""
+        del problem
+        if self.rho is not None and not (np.isfinite(self.rho) and self.rho > 0):
+            raise InputError(f"rho must be a number > 0, not {self.rho!r}.")
+
+    def iterates(
+        self,
+        problem: Problem,
+        H0: FloatArray,
+        P0: FloatArray | None,
+        rng: np.random.Generator,
+    ) -> Iterates:
+        """Yield (X, Y) pairs."""
+        del rng
+        M, tol = problem.M, problem.tol
+        X, Y = H0, H0 if P0 is None else P0
+        rho, factor = self._constants(problem)
+        multiplier = np.ones_like(X) if self.published else np.zeros_like(X)
+        MY = M.matmat(Y)
+        split = trace_split_objective(M.fro2, X, Y, MY)
+        small_steps = 0
+        while True:
+            yield Iterate(X, Y, merit=split)
+            if small_steps >= 2:
+                return Stop.tolerance
+            beta = factor / rho * max(split, 0.0)
+            if self.published:
+                Y = _nonnegative_step(Y, MY, multiplier, rho, beta, X)
+            else:
+                Y = _nonnegative_step(X, M.matmat(X), multiplier, rho, beta, Y)
+            MY = M.matmat(Y)
+            X = _free_step(Y, MY, multiplier, rho)
+            multiplier = multiplier + rho * (Y - X)
+            before, split = split, trace_split_objective(M.fro2, X, Y, MY)
+            D = X - Y
+            still = abs(before - split) <= tol * M.fro2
+            agree = inner(D, D) <= tol * inner(Y, Y)
+            small_steps = small_steps + 1 if tol > 0 and still and agree else 0
+
+    def _constants(self, problem: Problem) -> tuple[float, float]:
+        if self.published:
+            return (10.0 if self.rho is None else self.rho), 6.1
+        if self.rho is None:
+            return max(1.0, spectral_norm(problem.M) / 2), 6.0
+        return self.rho, 6.0
+
+
+def _nonnegative_step(
+    X: FloatArray,
+    MX: FloatArray,
+    multiplier: FloatArray,
+    rho: float,
+    beta: float,
+    Y: FloatArray,
+) -> FloatArray:
+    """Return the Y-update: least squares in Y >= 0 with two proximal terms."""
+    Q = np.asarray(X.T @ X, dtype=np.float64)
+    Q[np.diag_indices_from(Q)] += rho + beta
+    return nnls_bpp(Q, (MX + rho * X - multiplier + beta * Y).T, Y.T).T
+
+
+def _free_step(
+    Y: FloatArray, MY: FloatArray, multiplier: FloatArray, rho: float
+) -> FloatArray:
+    """Return the X-update: least squares without a sign."""
+    Q = np.asarray(Y.T @ Y, dtype=np.float64)
+    Q[np.diag_indices_from(Q)] += rho
+    B = np.asarray(MY + rho * Y + multiplier, dtype=np.float64)
+    return np.asarray(cho_solve(cho_factor(Q), B.T).T, dtype=Y.dtype)

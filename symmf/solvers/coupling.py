@@ -1,0 +1,99 @@
+"""How strongly the two factors of a split are tied together."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from symmf.errors import InputError
+from symmf.linalg import smallest_eigenvalue, spectral_norm, trace_objective
+from symmf.notation import FloatArray
+from symmf.solvers.base import Problem
+
+# The adaptive rule: where it begins, when it looks, what it accepts, how it grows.
+_FIRST_SHARE, _LOOK_EVERY, _ACCEPTED_GAP, _GROWTH = 0.05, 50, 1e-3, 2.0
+
+
+def coupling_bound(
+    problem: Problem, H0: FloatArray, *, sigma_n: str = "lanczos"
+) -> float:
+    r"""Return a coupling from which on every limit has H = P.
+
+    .. math:: \mu > \tfrac12\big(\|M\|_2 + \|M - H_0H_0^T\|_F - \sigma_n(M)\big)
+
+    for a run that starts with P_0 = H_0 and never raises its merit. The paper has the
+    Frobenius norm of M in place of the spectral one; its proof gives this sharper form.
+
+    Parameters
+    ----------
+    problem : Problem
+    H0 : (n, k) array
+    sigma_n : {"lanczos", "free"}
+        The smallest eigenvalue itself, or a lower bound that costs nothing.
+    """
+    M = problem.M
+    lanczos = sigma_n == "lanczos"
+    smallest = smallest_eigenvalue(M) if lanczos else M.eigenvalue_floor
+    first = trace_objective(M.fro2, H0, M.matmat(H0))
+    bound = (spectral_norm(M) + np.sqrt(max(first, 0.0)) - smallest) / 2
+    # Strictly above the bound; a zero problem still needs a positive number.
+    return float(max(bound * (1 + 1e-6), np.finfo(np.float32).tiny))
+
+
+@dataclass(slots=True)
+class Coupling:
+    """The weight mu of ||H - P||_F^2: a number, the bound, or growing towards it."""
+
+    value: float
+    limit: float
+    #: growth is the adaptive rule; a plain number never changes
+    adaptive: bool = False
+    #: the factors must agree before a tolerance is met
+    must_agree: bool = False
+    sweeps: int = 0
+
+    @classmethod
+    def choose(
+        cls,
+        wanted: float | str,
+        problem: Problem,
+        H0: FloatArray,
+        *,
+        sigma_n: str = "lanczos",
+    ) -> Coupling:
+        """Read an option: a number, "bound" or "adaptive"."""
+        if not isinstance(wanted, str):
+            return cls(float(wanted), float(wanted))
+        bound = coupling_bound(problem, H0, sigma_n=sigma_n)
+        if wanted == "bound":
+            return cls(bound, bound, must_agree=True)
+        return cls(_FIRST_SHARE * bound, bound, adaptive=True, must_agree=True)
+
+    def look(self, gap: float, size: float) -> None:
+        """Count a sweep; now and then grow if ||H - P|| is too large beside ||H||."""
+        self.sweeps += 1
+        if self.sweeps % _LOOK_EVERY == 0 and gap > _ACCEPTED_GAP * size:
+            self.grow()
+
+    def grow(self) -> bool:
+        """Double the weight, at most to the bound; tell whether it changed."""
+        if not self.adaptive or self.value >= self.limit:
+            return False
+        self.value = min(_GROWTH * self.value, self.limit)
+        return True
+
+
+def check_coupling(wanted: object, *, names: tuple[str, ...]) -> None:
+    """Refuse a coupling that is neither a number >= 0 nor one of the names."""
+    if isinstance(wanted, str):
+        valid = wanted in names
+    else:
+        valid = (
+            isinstance(wanted, int | float | np.number)
+            and not isinstance(wanted, bool)
+            and bool(np.isfinite(wanted) and wanted >= 0)
+        )
+    if not valid:
+        known = "".join(f" or {name!r}" for name in names)
+        raise InputError(f"coupling must be a number >= 0{known}, not {wanted!r}.")
