@@ -143,12 +143,15 @@ def top_eigenpairs(
         return values[top], np.ascontiguousarray(vectors[:, top])
     values, vectors = _lanczos(M, k, None, rng, tol)
     while True:
-        more, extra = _lanczos(M, min(k, 4), vectors, rng, max(tol, 1e-8))
+        # Rounding leaves values at the level of the k-th one; only more is news. One
+        # rough vector tells whether there is any: what it can overlook differs from
+        # the k-th value by less than its accuracy.
         scale = max(abs(values[0]), abs(values[-1]), np.finfo(M.dtype).tiny)
-        # Rounding leaves values at the level of the k-th one; only more is news.
-        missed = more > values[k - 1] + 1e-6 * scale
-        if not missed.any():
+        news = values[k - 1] + 1e-6 * scale
+        if _lanczos(M, 1, vectors, rng, 1e-3)[0][0] <= news:
             return values[:k], np.ascontiguousarray(vectors[:, :k])
+        more, extra = _lanczos(M, min(k, 4), vectors, rng, tol)
+        missed = more > news
         extra = extra[:, missed]
         extra -= vectors @ (vectors.T @ extra)
         vectors = np.linalg.qr(np.hstack([vectors, extra]))[0]
