@@ -1,0 +1,83 @@
+"""Median and band of traces over trials, on a common axis."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+
+from symmf.notation import FloatArray
+
+FLOOR = 1e-32  # zero cannot be shown on a logarithmic axis
+MOST_POINTS = 240
+QUARTILES = (0.25, 0.5, 0.75)
+
+Trace = tuple[FloatArray, FloatArray]
+
+
+def trials_of(traces: pd.DataFrame, x: str, y: str) -> dict[int, Trace]:
+    """Return the (x, y) arrays of every trial, finite values only."""
+    out: dict[int, Trace] = {}
+    for _, group in traces.groupby("trial", sort=True):
+        ordered = group.sort_values("iteration")
+        xs = ordered[x].to_numpy(dtype=float)
+        ys = ordered[y].to_numpy(dtype=float)
+        fine = np.isfinite(xs) & np.isfinite(ys)
+        if fine.any():
+            trial = int(ordered["trial"].iloc[0])
+            out[trial] = (xs[fine], np.maximum(ys[fine], FLOOR))
+    return out
+
+
+def common_axis(trials: Sequence[Trace], *, spread: bool) -> FloatArray:
+    """Return the points at which trials are compared.
+
+    Recorded points where the trials share them (iterations); otherwise, for
+    ``spread``, points evenly spaced in the logarithm (seconds).
+    """
+    if spread:
+        end = max(float(xs[-1]) for xs, _ in trials)
+        steps = [float(xs[xs > 0][0]) for xs, _ in trials if (xs > 0).any()]
+        if not steps or end <= 0:
+            return np.array([0.0])
+        start = min(min(steps), end)
+        inner = np.geomspace(start, end, MOST_POINTS // 2)
+        return np.concatenate([[0.0], inner])
+    axis = np.unique(np.concatenate([xs for xs, _ in trials]))
+    if len(axis) > MOST_POINTS:
+        picks = np.unique(np.linspace(0, len(axis) - 1, MOST_POINTS).round())
+        axis = axis[picks.astype(int)]
+    return axis
+
+
+def band(trials: Sequence[Trace], *, spread: bool = False) -> pd.DataFrame:
+    """Return median and quartiles over trials at common points.
+
+    Between recorded points a trace is interpolated in the logarithm; a run that has
+    stopped keeps its last value.
+
+    Examples
+    --------
+    >>> x = np.array([0.0, 1.0])
+    >>> band([(x, np.array([1.0, 0.1])), (x, np.array([1.0, 0.1]))])["median"].tolist()
+    [1.0, 0.1]
+    """
+    axis = common_axis(trials, spread=spread)
+    logs = np.vstack([np.interp(axis, xs, np.log10(ys)) for xs, ys in trials])
+    low, median, high = 10.0 ** np.quantile(logs, QUARTILES, axis=0)
+    return pd.DataFrame(
+        {"x": axis, "median": median, "low": low, "high": high, "n_trials": len(trials)}
+    )
+
+
+def first_below(trace: Trace, level: float) -> float:
+    """Return the first recorded x with y at or below ``level``; infinity if never.
+
+    Examples
+    --------
+    >>> first_below((np.array([0.0, 1.0, 2.0]), np.array([1.0, 0.1, 0.01])), 0.1)
+    1.0
+    """
+    there = np.flatnonzero(trace[1] <= level)
+    return float(trace[0][there[0]]) if len(there) else float("inf")

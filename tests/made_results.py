@@ -1,0 +1,415 @@
+"""Made-up results in the format of real ones, for the tests of the reporting layer."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import yaml
+
+from symmf.reporting.frame import TRACE_COLUMNS, TRIAL_COLUMNS
+
+PAPER_METHODS = (
+    "kmeans",
+    "nmf",
+    "spectral",
+    "symhals",
+    "snmf",
+    "symnmf",
+    "gnmf",
+    "dsc",
+    "symmf",
+)
+TITLES = {"kmeans": "K-means", "symmf": "SymMF (published)", "dsc": "DSC"}
+
+
+def entry(method: str, **given: Any) -> dict[str, Any]:
+    """Return a resolved method entry of a configuration."""
+    row = "ours" if method == "symmf" else method
+    return {
+        "method": method,
+        "name": given.get("name", method),
+        "label": TITLES.get(method, method.upper()),
+        "paper_row": row,
+        **given,
+    }
+
+
+def trial_row(
+    experiment: str,
+    dataset: str,
+    k: int,
+    t: int,
+    e: dict[str, Any],
+    ac: float,
+    **given: Any,
+) -> dict[str, Any]:
+    row: dict[str, Any] = dict.fromkeys(TRIAL_COLUMNS, "")
+    row.update(
+        experiment=experiment,
+        dataset=dataset,
+        n_clusters=k,
+        trial=t,
+        method=e["name"],
+        estimator=e["method"],
+        label=e["label"],
+        paper_row=e["paper_row"],
+        status="ok",
+        ac=ac,
+        nmi=0.9 * (ac or 0),
+        nmi_max=0.88 * (ac or 0),
+        ari=0.8 * (ac or 0),
+        seconds=0.5,
+        n_iter=20,
+        stop="max_iter",
+        error=0.1,
+        n_samples=72 * k,
+        classes=" ".join(map(str, range(k))),
+        preprocess="unit_rows",
+        parameters=json.dumps(e.get("parameters", {})),
+        peak_memory_mb=10,
+        key=f"{experiment}-{k}-{t}-{e['name']}",
+    )
+    row.update(given)
+    return row
+
+
+def write(
+    folder: Path,
+    config: dict[str, Any],
+    rows: list[dict[str, Any]],
+    traces: list[dict[str, Any]] = (),
+    title: str = "",
+    sizes=(1440, 1024, 20),
+):
+    """Write one experiment as the runner does."""
+    here = folder / config["name"]
+    here.mkdir(parents=True)
+    frame = pd.DataFrame(rows, columns=TRIAL_COLUMNS)
+    frame.to_csv(here / "trials.csv", index=False)
+    if len(traces):
+        pd.DataFrame(traces, columns=TRACE_COLUMNS).to_csv(
+            here / "traces.csv", index=False
+        )
+    (here / "experiment.yaml").write_text(yaml.safe_dump(config, sort_keys=False))
+    given = config["dataset"]
+    name = given["name"] if isinstance(given, dict) else given
+    (here / "provenance.json").write_text(
+        json.dumps(
+            {
+                "command": f"symmf run configs/{config['name']}.yaml",
+                "version": "0.1.0",
+                "python": "3.11.7",
+                "dataset": {
+                    "name": name,
+                    "title": title or name,
+                    "n_samples": sizes[0],
+                    "n_features": sizes[1],
+                    "n_classes": sizes[2],
+                },
+                "packages": {"numpy": "2.3.0", "scipy": "1.17.1"},
+            }
+        )
+    )
+    return here
+
+
+def table_experiment(
+    folder: Path,
+    name="coil20",
+    dataset="coil20",
+    ks=(2, 10, 20),
+    methods=PAPER_METHODS,
+    n_trials=10,
+    title="",
+    sizes=(1440, 1024, 20),
+    fail=(),
+    skip=(),
+):
+    """Write a table experiment; scores rise with the method's place in the list."""
+    rng = np.random.default_rng(len(name))
+    entries = [entry(m) for m in methods]
+    if "symmf" in methods:
+        entries.append(
+            entry(
+                "symmf",
+                name="symmf_converged",
+                label="SymMF (run to convergence)",
+                parameters={"solver": "projected_gradient", "tol": 1e-6},
+            )
+        )
+        entries.append(
+            entry(
+                "symmf",
+                name="closed_form",
+                label="Closed form, λ = 0",
+                paper_row="none",
+                parameters={"solver": "eigen"},
+            )
+        )
+    rows = []
+    for k in ks:
+        for index, e in enumerate(entries):
+            for t in range(n_trials):
+                if (e["name"], k) in skip:
+                    continue
+                ac = 0.85 - 0.012 * k + 0.012 * index + 0.03 * rng.normal()
+                ac = float(np.clip(ac, 0.02, 1))
+                lam = 0.5 if e["method"] == "symmf" else ""
+                seconds = 0.2 if e["name"] == "closed_form" else 0.5 + 0.01 * t
+                row = trial_row(
+                    name, dataset, k, t, e, ac, seconds=seconds, **{"lambda": lam}
+                )
+                if (e["name"], k, t) in fail:
+                    row.update(
+                        status="failed",
+                        ac="",
+                        nmi="",
+                        ari="",
+                        nmi_max="",
+                        message="ValueError: the graph has no edges",
+                    )
+                rows.append(row)
+    config = {
+        "name": name,
+        "seed": 2022,
+        "dataset": dataset,
+        "n_clusters": list(ks),
+        "trials": n_trials,
+        "methods": entries,
+        "note": "Unit rows for all methods.",
+    }
+    return write(folder, config, rows, title=title, sizes=sizes)
+
+
+def lambda_experiment(
+    folder: Path, name="lambda_coil20", dataset="coil20", k=5, n_trials=10, slope=-0.05
+):
+    """Write a study of the proposed method over a grid of lambda."""
+    rng = np.random.default_rng(7)
+    grid = [0, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0]
+    entries = [
+        entry("symmf", name="symmf_published", label="SymMF (published)"),
+        entry("symmf", name="symmf_converged", label="SymMF (run to convergence)"),
+    ]
+    rows = [
+        trial_row(
+            name,
+            dataset,
+            k,
+            t,
+            e,
+            0.75 + slope * lam + 0.02 * i + 0.02 * rng.normal(),
+            **{"lambda": lam},
+        )
+        for i, e in enumerate(entries)
+        for lam in grid
+        for t in range(n_trials)
+    ]
+    config = {
+        "name": name,
+        "dataset": dataset,
+        "n_clusters": [k],
+        "trials": n_trials,
+        "lambda": grid,
+        "methods": entries,
+    }
+    return write(folder, config, rows)
+
+
+def regularization_experiment(folder: Path, n_trials=10, gain=0.004):
+    rng = np.random.default_rng(8)
+    ks = [2, 4, 6, 8, 10, 12, 14, 16, 18, 20]
+    entries = [
+        entry("symmf", name="symmf_published", label="SymMF (published)"),
+        entry("symmf", name="symmf_converged", label="SymMF (run to convergence)"),
+    ]
+    rows = [
+        trial_row(
+            "regularization",
+            "coil20",
+            k,
+            t,
+            e,
+            0.95 - 0.015 * k + gain * k * (lam > 0) + 0.01 * rng.normal(),
+            **{"lambda": lam},
+        )
+        for k in ks
+        for e in entries
+        for lam in (0, 0.5)
+        for t in range(n_trials)
+    ]
+    config = {
+        "name": "regularization",
+        "dataset": "coil20",
+        "n_clusters": ks,
+        "trials": n_trials,
+        "methods": entries,
+    }
+    return write(folder, config, rows)
+
+
+CURVES = {
+    # name: solver, label, rate, iterations, seconds per iteration, nonnegative, split
+    "algorithm1": ("columnwise", "Algorithm 1", 0.4, 100, 2e-4, False, True),
+    "algorithm1_nonnegative": (
+        "columnwise",
+        "Algorithm 1, H ≥ 0",
+        0.05,
+        400,
+        2e-4,
+        True,
+        True,
+    ),
+    "sym_anls": ("sym_anls", "SymANLS", 0.03, 400, 6e-4, True, True),
+    "admm": ("admm", "ADMM", 0.025, 400, 5e-4, True, True),
+    "algorithm2": ("projected_gradient", "Algorithm 2", 0.05, 1000, 1e-4, False, False),
+    "algorithm2_nonnegative": (
+        "projected_gradient",
+        "Algorithm 2, H ≥ 0",
+        0.03,
+        1000,
+        1e-4,
+        True,
+        False,
+    ),
+    "newton": ("newton", "SymNMF-Newton", 0.3, 60, 4e-3, True, False),
+    "fixed_small": ("fixed_step", "fixed step 1e-4", 0.002, 1000, 1e-4, True, False),
+    "fixed_large": ("fixed_step", "fixed step 1e-3", 0.01, 1000, 1e-4, True, False),
+}
+PANELS = [
+    {
+        "title": "Algorithm 1",
+        "x": "iteration",
+        "y": "split_error",
+        "methods": ["algorithm1", "sym_anls", "admm"],
+        "note": "Mixed comparison as in the paper: Algorithm 1 is unconstrained, the "
+        "others keep H ≥ 0.",
+    },
+    {
+        "title": "Algorithm 1, fair",
+        "x": "iteration",
+        "y": "split_error",
+        "methods": ["algorithm1_nonnegative", "sym_anls", "admm"],
+        "note": "Fair comparison: all keep H ≥ 0 and share the start.",
+    },
+    {
+        "title": "Algorithm 2",
+        "x": "iteration",
+        "y": "error",
+        "methods": ["algorithm2", "newton", "fixed_large"],
+    },
+    {
+        "title": "Algorithm 2 over time",
+        "x": "seconds",
+        "y": "error",
+        "methods": ["algorithm2_nonnegative", "newton", "fixed_large"],
+    },
+    {
+        "title": "Adaptive and fixed steps",
+        "x": "iteration",
+        "y": "error",
+        "methods": ["algorithm2_nonnegative", "fixed_small", "fixed_large", "gone"],
+    },
+]
+
+
+def convergence_experiment(folder: Path, n_trials=6, panels=PANELS, rises=False):
+    rng = np.random.default_rng(9)
+    entries, rows, traces = [], [], []
+    for name, (solver, label, rate, steps, pace, nonneg, split) in CURVES.items():
+        parameters: dict[str, Any] = {"solver": solver}
+        if solver == "columnwise":
+            parameters["nonnegative"] = nonneg
+        elif solver == "projected_gradient":
+            parameters["constraint"] = "nonnegative" if nonneg else "none"
+        e = entry(
+            "symmf", name=name, label=label, paper_row="none", parameters=parameters
+        )
+        entries.append(e)
+        for t in range(n_trials):
+            rows.append(
+                trial_row(
+                    "convergence", "synthetic", 5, t, e, "", nmi="", nmi_max="", ari=""
+                )
+            )
+            speed = rate * np.exp(0.1 * rng.normal())
+            its = np.unique(np.linspace(0, steps, 120).astype(int))
+            errors = 0.4 * np.exp(-speed * its) + 1e-15
+            if rises:
+                errors[5] = errors[3]
+            for i, err in zip(its, errors, strict=True):
+                traces.append(
+                    {
+                        "experiment": "convergence",
+                        "dataset": "synthetic",
+                        "n_clusters": 5,
+                        "trial": t,
+                        "method": name,
+                        "lambda": "",
+                        "iteration": i,
+                        "error": err,
+                        "split_error": err * 1.1 if split else "",
+                        "seconds": i * pace,
+                    }
+                )
+    config = {
+        "name": "convergence",
+        "title": "exact factors, n = 20, k = 5",
+        "dataset": {"name": "synthetic", "kind": "exact_factor"},
+        "n_clusters": [5],
+        "trials": n_trials,
+        "methods": entries,
+    }
+    if panels:
+        config["figures"] = {"convergence": {"panels": panels}}
+    return write(folder, config, rows, traces, sizes=(20, 20, 5))
+
+
+def illustration(folder: Path, experiment="lambda_coil20"):
+    """Store A and H of a small made-up problem."""
+    rng = np.random.default_rng(3)
+    classes = np.repeat(np.arange(4), 12)
+    X = rng.normal(size=(4, 30))[classes] + 0.6 * rng.normal(size=(48, 30))
+    X -= X.mean(axis=0)
+    X /= np.linalg.norm(X, axis=1, keepdims=True)
+    A = X @ X.T
+    w, V = np.linalg.eigh(A)
+    H = V[:, -4:] * np.sqrt(w[-4:])
+    labels = (classes + 1) % 4
+    labels[:3] = 0
+    np.savez(
+        folder / experiment / "illustration.npz",
+        A=A.astype(np.float32),
+        H=H.astype(np.float32),
+        labels=labels,
+        classes=classes,
+        names=np.array(["duck", "cup", "car", "cat"]),
+    )
+
+
+def full(folder: Path) -> Path:
+    """Write a folder with a bit of everything, partly incomplete."""
+    table_experiment(
+        folder, fail=[("gnmf", 20, 3), ("gnmf", 20, 4)], skip=[("dsc", 20)]
+    )
+    table_experiment(folder, "cifar10", "cifar10", (3, 6, 10), sizes=(3000, 1024, 10))
+    table_experiment(
+        folder,
+        "quickstart",
+        "digits",
+        (3, 10),
+        ("kmeans", "spectral", "symmf"),
+        3,
+        "Digits",
+        (1797, 64, 10),
+    )
+    lambda_experiment(folder)
+    lambda_experiment(folder, "lambda_tdt2", "tdt2", 10, slope=-0.2)
+    regularization_experiment(folder)
+    convergence_experiment(folder)
+    illustration(folder)
+    return folder
