@@ -1,0 +1,45 @@
+"""Shared fixtures: golden trajectories, real data, and hypothesis settings."""
+
+import os
+from pathlib import Path
+
+import h5py
+import pytest
+from hypothesis import HealthCheck, settings
+
+# The same examples on every machine, and no time limits on slow ones.
+settings.register_profile(
+    "ci",
+    derandomize=True,
+    deadline=None,
+    max_examples=25,
+    suppress_health_check=[HealthCheck.too_slow],
+)
+settings.register_profile(
+    "thorough", parent=settings.get_profile("ci"), max_examples=400
+)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
+
+GOLDEN_FILE = Path(__file__).parent / "golden" / "golden_compact.h5"
+
+
+@pytest.fixture(scope="session")
+def golden():
+    """The authors' own trajectories, opened for reading."""
+    with h5py.File(GOLDEN_FILE) as file:
+        yield file
+
+
+@pytest.fixture
+def real_data():
+    """A function that loads a real data set, or skips the test without it."""
+    from symmf.datasets import load_dataset
+    from symmf.errors import DataError
+
+    def load(name, **options):
+        try:
+            return load_dataset(name, **options)
+        except DataError as error:
+            pytest.skip(f"needs the real data set {name} (set SYMMF_DATA): {error}")
+
+    return load

@@ -1,0 +1,1 @@
+"""Textbook versions, slow and obvious, that the library is compared with."""
