@@ -141,6 +141,8 @@ def top_eigenpairs(
         values, vectors = np.linalg.eigh(dense)
         top = slice(n - 1, n - 1 - k if k < n else None, -1)
         return values[top], np.ascontiguousarray(vectors[:, top])
+    if M.dtype == np.float32:
+        tol = max(tol, 1e-5)  # what products in single precision can resolve
     values, vectors = _lanczos(M, k, None, rng, tol)
     while True:
         # Rounding leaves values at the level of the k-th one; only more is news. One

@@ -11,6 +11,10 @@ from symmf.linalg import top_eigenpairs
 from symmf.notation import FloatArray
 from symmf.solvers.base import Iterate, Iterates, Problem, Solver
 
+# Above this size the last digits of an eigenvalue inside the bulk of the spectrum
+# would take most of the time.
+_PRECISE_LIMIT = 20_000
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Eigen(Solver):
@@ -22,9 +26,10 @@ class Eigen(Solver):
 
     Parameters
     ----------
-    accuracy : float
-        Relative accuracy of the eigenvalues; 0 is machine precision. The objective
-        is flat at the optimum: its gap is of the order of ``accuracy`` squared.
+    accuracy : float, optional
+        Relative accuracy of the eigenpairs; 0 is machine precision, the default up to
+        20,000 rows, 1e-5 above. The objective is flat at the optimum: its gap is of
+        the order of ``accuracy`` squared.
 
     Notes
     -----
@@ -38,7 +43,7 @@ class Eigen(Solver):
     Paper, section III-B (the pairing with eigenvalues of mixed sign).
     """
 
-    accuracy: float = 0.0
+    accuracy: float | None = None
 
     title: ClassVar[str] = "Closed form (top-k eigenpairs)"
     reference: ClassVar[str] = "Eckart and Young 1936; paper, section III-B"
@@ -56,7 +61,10 @@ class Eigen(Solver):
         del P0
         M = problem.M
         yield Iterate(np.zeros_like(H0), objective=M.fro2)
-        values, vectors = top_eigenpairs(M, problem.k, rng, tol=self.accuracy)
+        accuracy = self.accuracy
+        if accuracy is None:
+            accuracy = 0.0 if problem.n <= _PRECISE_LIMIT else 1e-5
+        values, vectors = top_eigenpairs(M, problem.k, rng, tol=accuracy)
         sigma = np.maximum(values, 0)
         H = (vectors * np.sqrt(sigma)).astype(M.dtype)
         yield Iterate(H, objective=M.fro2 - float(np.sum(sigma**2)))
