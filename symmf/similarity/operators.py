@@ -25,8 +25,9 @@ from symmf.errors import InputError
 from symmf.notation import AnyMatrix, FloatArray
 from symmf.similarity.products import RowFeatures
 
-# Row blocks hold about this many entries, so nothing n x n is formed at once.
-_BLOCK_ENTRIES = 4_000_000
+# Row blocks hold about this many entries and at most so many rows, so that nothing
+# n x n is formed at once.
+_BLOCK_ENTRIES, _BLOCK_ROWS = 4_000_000, 512
 # Above this many rows ||A||_F^2 of an implicit matrix is estimated, not computed.
 _EXACT_NORM_LIMIT = 20_000
 
@@ -89,7 +90,7 @@ class SymmetricOperator(LinearOperator):
     def row_blocks(self) -> Iterator[tuple[np.ndarray, FloatArray]]:
         """Yield (row indices, dense rows) over the whole matrix, a block at a time."""
         n = self.shape[0]
-        size = max(1, min(n, _BLOCK_ENTRIES // max(n, 1)))
+        size = max(1, min(_BLOCK_ROWS, _BLOCK_ENTRIES // n))
         for first in range(0, n, size):
             rows = np.arange(first, min(first + size, n))
             yield rows, self.columns(rows).T
