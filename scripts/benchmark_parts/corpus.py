@@ -1,0 +1,90 @@
+"""A seeded sparse corpus with planted clusters, and one measured fit on it."""
+
+from __future__ import annotations
+
+import json
+import math
+import resource
+import subprocess
+import sys
+import time
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from scipy import sparse
+
+COLUMNS = ["n", "seconds", "labels_seconds", "accuracy", "peak_mb", "x_mb", "times_x"]
+FEATURES, NONZEROS, CLUSTERS = 100_000, 50, 20
+
+
+def corpus(n: int, seed: int = 0) -> tuple[sparse.csr_array, np.ndarray]:
+    """Draw n documents of 50 words: 60 % from their topic's vocabulary, rest common."""
+    rng = np.random.default_rng(seed)
+    y = rng.integers(CLUSTERS, size=n)
+    share = FEATURES // (2 * CLUSTERS)
+    topical = int(0.6 * NONZEROS)
+    own = rng.integers(share, size=(n, topical)) + (y * share)[:, None]
+    common = FEATURES // 2 + rng.integers(FEATURES // 2, size=(n, NONZEROS - topical))
+    columns = np.concatenate([own, common], axis=1).astype(np.int32)
+    columns.sort(axis=1)
+    indptr = np.arange(0, n * NONZEROS + 1, NONZEROS, dtype=np.int64)
+    if indptr[-1] < 2**31:
+        indptr = indptr.astype(np.int32)
+    data = np.ones(n * NONZEROS, dtype=np.float32)
+    X = sparse.csr_array((data, columns.ravel(), indptr), shape=(n, FEATURES))
+    X.sum_duplicates()
+    return X, y
+
+
+def sizes_up_to(largest: int) -> list[int]:
+    """Return 10,000 to ``largest``, about three to a decade."""
+    sizes = [10_000]
+    while sizes[-1] * 10 ** (1 / 2) <= largest * 1.01:
+        sizes.append(round(sizes[-1] * 10 ** (1 / 2), -3))
+    sizes[-1] = largest if sizes[-1] > 0.9 * largest else sizes[-1]
+    return sizes
+
+
+def measure(n: int) -> dict[str, Any]:
+    """Fit once; peak memory is the process's."""
+    from symmf import SymMF
+    from symmf.metrics import accuracy
+
+    X, y = corpus(n)
+    x_mb = (X.data.nbytes + X.indices.nbytes + X.indptr.nbytes) / 2**20
+    model = SymMF(n_clusters=CLUSTERS, random_state=0, laplacian_weight=0.1)
+    began = time.perf_counter()
+    model.fit(X)
+    seconds = time.perf_counter() - began
+    peak_mb = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    solver_seconds = float(model.history_.seconds[-1])
+    return {
+        "n": n,
+        "seconds": seconds,
+        "labels_seconds": seconds - solver_seconds,
+        "accuracy": accuracy(y, model.labels_),
+        "peak_mb": peak_mb,
+        "x_mb": x_mb,
+        "times_x": peak_mb / x_mb,
+    }
+
+
+def measure_in_new_process(n: int) -> dict[str, Any]:
+    """Measure in a fresh interpreter, so that peak memory is this fit's."""
+    code = f"import json, corpus; print(json.dumps(corpus.measure({n})))"
+    done = subprocess.run(
+        [sys.executable, "-c", f"import sys; sys.path[:0] = {sys.path!r}; {code}"],
+        check=True,
+        capture_output=True,
+        text=True,
+    )
+    result: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+    return result
+
+
+def fit_exponent(table: pd.DataFrame) -> float:
+    """Slope of log seconds over log n, least squares."""
+    return float(
+        np.polyfit(table["n"].map(math.log), table["seconds"].map(math.log), 1)[0]
+    )

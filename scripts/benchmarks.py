@@ -1,0 +1,221 @@
+"""Benchmarks: what is compared is timed alternately in one run, reported as ratios."""
+
+from __future__ import annotations
+
+import json
+import platform
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import click
+import numpy as np
+import pandas as pd
+
+OUT = Path("results/benchmarks")
+REPEATS = 7
+
+
+def alternate(tasks: dict[str, Callable[[], Any]], repeats: int) -> pd.DataFrame:
+    """Time the tasks in turn, ``repeats`` rounds; a row per task and round."""
+    rows = []
+    for task in tasks.values():
+        task()  # warm up caches and lazy imports
+    for round_ in range(repeats):
+        for name, task in tasks.items():
+            began = time.perf_counter()
+            task()
+            rows.append((name, round_, time.perf_counter() - began))
+    return pd.DataFrame(rows, columns=["task", "round", "seconds"])
+
+
+def machine() -> dict[str, Any]:
+    """Name the machine, without its host name."""
+    from threadpoolctl import threadpool_info
+
+    model = platform.processor() or platform.machine()
+    info = Path("/proc/cpuinfo")
+    if info.exists():
+        names = [line for line in info.read_text().splitlines() if "model name" in line]
+        model = names[0].split(":")[1].strip() if names else model
+    pools = [
+        {key: pool.get(key) for key in ("internal_api", "version", "num_threads")}
+        for pool in threadpool_info()
+    ]
+    return {"cpu": model, "python": platform.python_version(), "threads": pools}
+
+
+def save(name: str, frame: pd.DataFrame, facts: dict[str, Any] | None = None) -> None:
+    """Write the table and what it was measured on."""
+    OUT.mkdir(parents=True, exist_ok=True)
+    frame.to_csv(OUT / f"{name}.csv", index=False, float_format="%.6g")
+    text = json.dumps({"machine": machine(), **(facts or {})}, indent=1, sort_keys=True)
+    (OUT / f"{name}.json").write_text(text + "\n")
+    click.echo(frame.to_string(index=False, float_format=lambda x: f"{x:.4g}"))
+    click.echo(f"\nWritten: {OUT}/{name}.csv, {name}.json")
+
+
+def bars(name: str, labels: list[str], values: list[float], title: str) -> None:
+    """Draw one bar per row."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(6.4, 0.4 * len(labels) + 1.2), layout="constrained")
+    axis = figure.subplots()
+    axis.barh(labels[::-1], values[::-1], color="#0072B2")
+    axis.axvline(1, color="black", linewidth=0.8)
+    axis.set_xlabel(title)
+    axis.spines[["top", "right"]].set_visible(False)
+    figure.savefig(OUT / f"{name}.png", dpi=150, metadata={"Software": None})
+
+
+def ratios(frame: pd.DataFrame, ours: str, theirs: str) -> dict[str, float]:
+    """Median and range of the round-by-round ratio of two tasks."""
+    table = frame.pivot_table(index="round", columns="task", values="seconds")
+    ratio = table[ours] / table[theirs]
+    return {
+        "seconds": float(table[ours].median()),
+        "baseline_seconds": float(table[theirs].median()),
+        "ratio": float(ratio.median()),
+        "ratio_low": float(ratio.min()),
+        "ratio_high": float(ratio.max()),
+    }
+
+
+def problems() -> dict[str, tuple[Any, int]]:
+    """Return the matrices the iteration cost is measured on, with their k."""
+    from symmf.datasets import load_dataset, preprocess
+    from symmf.similarity import as_operator, build_similarity, regularise
+
+    coil, reuters = load_dataset("coil20"), load_dataset("reuters21578")
+    dense = regularise(build_similarity(coil.X, "centred_cosine"), 0.5)
+    single = regularise(
+        build_similarity(coil.X.astype(np.float32), "centred_cosine"), 0.5
+    )
+    implicit = regularise(build_similarity(reuters.X, "centred_cosine"), 0.5)
+    tfidf = preprocess(reuters.X, ["tfidf"])
+    graph = as_operator(build_similarity(tfidf, "cosine_knn"))
+    return {
+        "COIL-20 dense, k=20": (dense, 20),
+        "COIL-20 dense float32, k=20": (single, 20),
+        "Reuters implicit, k=41": (implicit, 41),
+        "Reuters implicit, k=20": (implicit, 20),
+        "Reuters sparse graph, k=20": (graph, 20),
+    }
+
+
+@click.group()
+def main() -> None:
+    """Measure symmf; see each command."""
+
+
+@main.command()
+@click.option("--iterations", default=20, show_default=True)
+@click.option("--repeats", default=REPEATS, show_default=True)
+def solvers(iterations: int, repeats: int) -> None:
+    """Time iterations of Algorithm 2 against as many bare products M H."""
+    from symmf.solvers.base import Problem
+    from symmf.solvers.projected_gradient import ProjectedGradient
+
+    rows = []
+    for name, (M, k) in problems().items():
+        H0 = np.random.default_rng(0).standard_normal((M.shape[0], k)).astype(M.dtype)
+        _ = M.fro2
+
+        def iterate(M: Any = M, k: int = k, H0: Any = H0) -> None:
+            run = ProjectedGradient().iterates(
+                Problem(M=M, k=k), H0, None, np.random.default_rng(1)
+            )
+            for _ in range(iterations + 1):
+                next(run)
+
+        def bare(M: Any = M, H0: Any = H0) -> None:
+            for _ in range(iterations):
+                M.matmat(H0)
+
+        frame = alternate({"algorithm_2": iterate, "product": bare}, repeats)
+        rows.append({"problem": name, **ratios(frame, "algorithm_2", "product")})
+    table = pd.DataFrame(rows)
+    save("solvers", table, {"iterations": iterations, "repeats": repeats})
+    bars(
+        "solvers",
+        list(table["problem"]),
+        list(table["ratio"]),
+        f"time of {iterations} iterations / {iterations} products M H",
+    )
+
+
+@main.command()
+@click.option("--repeats", default=5, show_default=True)
+@click.option(
+    "--octave-code",
+    type=click.Path(exists=True, file_okay=False),
+    help="Folder with the authors' released MATLAB files; timed under octave-cli.",
+)
+def peers(repeats: int, octave_code: str | None) -> None:
+    """SymMF against scikit-learn's clusterers, and solvers to a given accuracy."""
+    from peers import clusterers, octave, to_accuracy
+
+    table = clusterers(alternate, ratios, repeats)
+    save("peers", table, {"repeats": repeats})
+    bars("peers", list(table["task"]), list(table["ratio"]), "time / time of SymMF")
+    save("accuracy", to_accuracy(), {"gap": 1e-6})
+    if octave_code is None:
+        click.echo("GNU Octave not measured: give --octave-code FOLDER.")
+    else:
+        save("octave", octave(Path(octave_code)))
+
+
+@main.command()
+@click.option("--largest", default=1_000_000, show_default=True)
+@click.option("--repeats", default=1, show_default=True)
+def scale(largest: int, repeats: int) -> None:
+    """Growth of time and memory from 10,000 rows to a million."""
+    from corpus import COLUMNS, fit_exponent, measure_in_new_process, sizes_up_to
+
+    rows = []
+    for n in sizes_up_to(largest):
+        for _ in range(repeats):
+            rows.append(measure_in_new_process(n))
+            click.echo(" ".join(f"{k}={rows[-1][k]:.4g}" for k in COLUMNS))
+    table = pd.DataFrame(rows, columns=COLUMNS)
+    exponent = fit_exponent(table)
+    save("scale", table, {"exponent": exponent})
+    click.echo(f"time grows as n^{exponent:.2f}")
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(5, 3.6), layout="constrained")
+    axis = figure.subplots()
+    axis.loglog(table["n"], table["seconds"], "o-", color="#0072B2", label="fit")
+    axis.loglog(
+        table["n"],
+        table["seconds"].iloc[0] * (table["n"] / table["n"].iloc[0]) ** 1.1,
+        "--",
+        color="#999999",
+        label="$n^{1.1}$",
+    )
+    axis.set_xlabel("rows")
+    axis.set_ylabel("seconds")
+    axis.set_title(f"SymMF(n_clusters=20): $n^{{{exponent:.2f}}}$")
+    axis.legend(frameon=False)
+    axis.spines[["top", "right"]].set_visible(False)
+    figure.savefig(OUT / "scale.png", dpi=150, metadata={"Software": None})
+
+
+@main.command()
+@click.option("--trials", default=1000, show_default=True)
+@click.option("--repeats", default=5, show_default=True)
+def runner(trials: int, repeats: int) -> None:
+    """Trivial trials through the runner against a bare joblib loop."""
+    from runner_overhead import measure
+
+    save("runner", measure(trials, repeats), {"trials": trials, "repeats": repeats})
+
+
+if __name__ == "__main__":
+    if subprocess.run(["test", "-d", "configs"], check=False).returncode:
+        sys.exit("Run scripts/benchmark from a checkout.")
+    sys.path.insert(0, str(Path(__file__).parent / "benchmark_parts"))
+    main()
