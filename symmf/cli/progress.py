@@ -1,0 +1,201 @@
+"""Progress of a run: bars on a terminal, now and then a line elsewhere."""
+
+from __future__ import annotations
+
+import time
+from types import TracebackType
+from typing import TYPE_CHECKING, Protocol, Self
+
+import click
+
+if TYPE_CHECKING:
+    from rich.progress import TaskID
+
+    from symmf.experiment.events import Event
+
+# Seconds between two lines where there is no terminal.
+LINE_EVERY = 10.0
+
+
+class Progress(Protocol):
+    """Shows events; used in a ``with`` block around the run."""
+
+    def __enter__(self) -> Self:
+        """Begin."""
+        ...
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """End."""
+        ...
+
+    def __call__(self, event: Event) -> None:
+        """Show one event."""
+        ...
+
+
+def make_progress(*, quiet: bool, n_experiments: int) -> Progress:
+    """Choose bars on a terminal, lines elsewhere, nothing when quiet."""
+    from rich.console import Console
+
+    if quiet:
+        return Silence()
+    console = Console(stderr=True)
+    if console.is_terminal and not console.is_dumb_terminal:
+        return Bars(overall=n_experiments > 1)
+    return Lines()
+
+
+class Silence:
+    """Shows nothing."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        return None
+
+    def __call__(self, event: Event) -> None:
+        """Ignore the event."""
+
+
+class Lines(Silence):
+    """Prints a line per experiment and failure, and one every few seconds."""
+
+    def __init__(self) -> None:
+        self._total: dict[str, int] = {}
+        self._done: dict[str, int] = {}
+        self._failed: dict[str, int] = {}
+        self._ran = 0
+        self._start = self._last = time.monotonic()
+
+    def __call__(self, event: Event) -> None:
+        """Print what is worth a line."""
+        name, about = event.experiment, event.details
+        if event.kind == "run_started":
+            self._total[name], self._done[name] = about["total"], about["done"]
+            self._failed[name] = 0
+            click.echo(
+                f"{name}: {about['done']} of {about['total']} trials done", err=True
+            )
+        elif event.kind == "trial_finished":
+            self._done[name] += 1
+            self._ran += 1
+            if about["status"] != "ok":
+                self._failed[name] += 1
+                text = (
+                    f"{name}: {about['trial']}: {about['status']}: {about['message']}"
+                )
+                click.echo(text, err=True)
+            now = time.monotonic()
+            if now - self._last >= LINE_EVERY:
+                self._last = now
+                click.echo(self._line(name, str(about["trial"])), err=True)
+
+    def _line(self, name: str, trial: str) -> str:
+        left = sum(self._total.values()) - sum(self._done.values())
+        pace = (time.monotonic() - self._start) / max(self._ran, 1)
+        failed = f", {self._failed[name]} failed" if self._failed[name] else ""
+        return (
+            f"{name}: {self._done[name]}/{self._total[name]}{failed}, "
+            f"{duration(left * pace)} left ({trial})"
+        )
+
+
+class Bars:
+    """Draws a bar per experiment and, for several, one for all."""
+
+    def __init__(self, *, overall: bool) -> None:
+        from rich.console import Console
+        from rich.progress import (
+            BarColumn,
+            MofNCompleteColumn,
+            TextColumn,
+            TimeElapsedColumn,
+            TimeRemainingColumn,
+        )
+        from rich.progress import Progress as RichProgress
+
+        self._bars = RichProgress(
+            TextColumn("{task.description}"),
+            BarColumn(),
+            MofNCompleteColumn(),
+            TimeElapsedColumn(),
+            TextColumn("left"),
+            TimeRemainingColumn(),
+            TextColumn("{task.fields[failed]}", style="red"),
+            TextColumn("{task.fields[current]}", style="dim"),
+            console=Console(stderr=True),
+        )
+        self._tasks: dict[str, TaskID] = {}
+        self._failed: dict[str, int] = {}
+        self._overall = self._add("all") if overall else None
+
+    def _add(self, text: str) -> TaskID:
+        return self._bars.add_task(text, total=0, failed="", current="")
+
+    def __enter__(self) -> Self:
+        self._bars.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._bars.stop()
+
+    def __call__(self, event: Event) -> None:
+        """Move the bars."""
+        name, about = event.experiment, event.details
+        if event.kind == "run_started":
+            self._tasks[name] = self._add(name)
+            self._failed[name] = 0
+            self._grow(self._tasks[name], about["total"], about["done"])
+            if self._overall is not None:
+                self._grow(self._overall, about["total"], about["done"])
+        elif event.kind == "trial_started":
+            self._bars.update(self._tasks[name], current=about["trial"])
+        elif event.kind == "trial_finished":
+            if about["status"] != "ok":
+                self._failed[name] += 1
+            failed = f"{self._failed[name]} failed" if self._failed[name] else ""
+            self._bars.update(
+                self._tasks[name], advance=1, failed=failed, current=about["trial"]
+            )
+            if self._overall is not None:
+                total = sum(self._failed.values())
+                failed = f"{total} failed" if total else ""
+                self._bars.update(self._overall, advance=1, failed=failed)
+        else:
+            self._bars.update(self._tasks[name], current="")
+
+    def _grow(self, task: TaskID, total: int, done: int) -> None:
+        before = next(t for t in self._bars.tasks if t.id == task)
+        self._bars.update(
+            task, total=(before.total or 0) + total, completed=before.completed + done
+        )
+
+
+def duration(seconds: float) -> str:
+    """Write a time for people.
+
+    Examples
+    --------
+    >>> duration(42.3), duration(150), duration(7500), duration(200_000)
+    ('42 s', '2.5 min', '2.1 h', '2.3 days')
+    """
+    for size, unit in ((86_400, "days"), (3600, "h"), (60, "min")):
+        if seconds >= 1.5 * size:
+            return f"{seconds / size:.1f} {unit}"
+    return f"{seconds:.0f} s"

@@ -1,0 +1,248 @@
+"""``symmf run``, ``status``, ``info``, ``replay`` and ``merge``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+if TYPE_CHECKING:
+    from symmf.experiment.plan import Plan
+    from symmf.experiment.runner import Summary
+
+_results = click.option(
+    "--results",
+    type=click.Path(file_okay=False, path_type=Path),
+    default=Path("results"),
+    show_default=True,
+    help="Folder of results.",
+)
+
+
+@click.command()
+@click.argument(
+    "configs",
+    nargs=-1,
+    required=True,
+    type=click.Path(path_type=Path),
+    metavar="CONFIG...",
+)
+@click.option("--jobs", "-j", type=click.IntRange(min=1), help="Trials at a time.")
+@click.option(
+    "--dask", metavar="ADDRESS", help="Run on a dask cluster: tcp://HOST:PORT."
+)
+@click.option("--dry-run", is_flag=True, help="Only say what would be done.")
+@click.option("--fresh", is_flag=True, help="Compute again what is already recorded.")
+@click.option("--retry-failed", is_flag=True, help="Compute again what failed.")
+@click.option("--fail-fast", is_flag=True, help="Stop at the first failure.")
+@click.option("--only", multiple=True, metavar="METHOD", help="Only this method.")
+@click.option("--shard", metavar="I/N", help="Only part I of N; see `symmf merge`.")
+@click.option(
+    "--set", "settings", multiple=True, metavar="KEY=VALUE", help="Change the config."
+)
+@click.option("--quiet", "-q", is_flag=True, help="No progress.")
+@_results
+@click.pass_context
+def run(
+    context: click.Context,
+    /,
+    configs: tuple[Path, ...],
+    jobs: int | None,
+    dask: str | None,
+    dry_run: bool,
+    shard: str | None,
+    settings: tuple[str, ...],
+    only: tuple[str, ...],
+    results: Path,
+    quiet: bool,
+    **choices: bool,
+) -> None:
+    """Run the trials of one or more experiment files.
+
+    Finished trials are kept, so the same command continues what was interrupted.
+
+    Exit codes: 0 done, 1 some trials failed, 2 bad usage or configuration, 3 data
+    missing or corrupt, 130 interrupted.
+    """
+    from symmf.cli.progress import make_progress
+    from symmf.experiment import runner
+    from symmf.experiment.plan import Shard, make_plans
+
+    part = Shard.parse(shard) if shard else None
+    plans = make_plans(
+        configs, results=results, settings=settings, only=only, shard=part
+    )
+    if dry_run:
+        _show_estimates(plans, jobs or runner.default_jobs(), **choices)
+        return
+    backend: Any = None
+    if dask:
+        from symmf.experiment.dask_backend import DaskBackend
+
+        backend = DaskBackend(dask)
+    try:
+        with make_progress(quiet=quiet, n_experiments=len(plans)) as progress:
+            summary = runner.run(
+                plans, jobs=jobs, backend=backend, listener=progress, **choices
+            )
+    finally:
+        if backend is not None:
+            backend.close()
+    _show_summary(plans, summary, results)
+    context.exit(summary.exit_code)
+
+
+def _show_summary(plans: list[Plan], summary: Summary, results: Path) -> None:
+    if summary.interrupted:
+        click.echo(
+            f"Interrupted with {summary.remaining} trials to go; the {summary.ran} "
+            "finished in this run are kept. Repeat the same command to continue.",
+            err=True,
+        )
+        return
+    if not summary.ran:
+        click.echo("Nothing to do: every trial is recorded.")
+    else:
+        click.echo(f"Ran {_count(summary.ran, 'trial')}.")
+    if summary.failed:
+        kinds = ", ".join(
+            f"{n} {status}" for status, n in summary.statuses.items() if status != "ok"
+        )
+        click.echo(
+            f"{_count(summary.failed, 'trial')} did not give a result ({kinds}); "
+            "the column `message` of trials.csv says why. "
+            "Repeat the command with --retry-failed to try again.",
+            err=True,
+        )
+    if summary.remaining:
+        click.echo(f"{_count(summary.remaining, 'trial')} still to be run.", err=True)
+    for plan in plans:
+        click.echo(f"Results: {plan.store.folder / 'trials.csv'}")
+    option = "" if results == Path("results") else f" --results {results}"
+    click.echo(f"Next: symmf tables{option}")
+
+
+def _show_estimates(
+    plans: list[Plan],
+    jobs: int,
+    *,
+    fresh: bool,
+    retry_failed: bool,
+    fail_fast: bool,
+) -> None:
+    from symmf.cli.progress import duration
+    from symmf.experiment.estimate import estimate, wall_seconds
+
+    del fail_fast
+    found = [estimate(plan, fresh=fresh, retry_failed=retry_failed) for plan in plans]
+    for cost in found:
+        click.echo(
+            f"{cost.experiment}: {cost.total} trials, {cost.done} done "
+            f"({cost.failed} failed), {cost.missing} to run"
+        )
+        if not cost.missing:
+            continue
+        if cost.timed:
+            click.echo(f"  computing time: about {duration(cost.seconds)}")
+        if cost.timed < cost.missing:
+            click.echo(
+                f"  no recorded timing for {cost.missing - cost.timed} of them, so the "
+                "total time is not known"
+            )
+        basis = "highest recorded" if cost.memory_recorded else "from data size, rough"
+        click.echo(f"  memory: about {cost.memory_mb:.0f} MB per worker ({basis})")
+    if any(cost.timed for cost in found):
+        wall = duration(wall_seconds(found, jobs))
+        click.echo(f"With {_count(jobs, 'worker')}: about {wall} for the timed trials.")
+    click.echo("Nothing was run or written.")
+
+
+def _count(n: int, word: str) -> str:
+    return f"{n} {word}" if n == 1 else f"{n} {word}s"
+
+
+@click.command()
+@_results
+def status(results: Path) -> None:
+    """Show what is done per experiment."""
+    from rich.console import Console
+    from rich.table import Table
+
+    from symmf.experiment.status import survey
+
+    found = survey(results)
+    if not found:
+        click.echo(
+            f"There is no experiment in {results} yet. Start one: symmf run CONFIG"
+        )
+        return
+    table = Table("experiment", box=None, pad_edge=False)
+    for title in ("done", "total", "failed", "missing", "time"):
+        table.add_column(title, justify="right")
+    table.add_column("state")
+    for line in found:
+        table.add_row(*line.cells())
+    Console().print(table)
+
+
+@click.command()
+@click.argument("key")
+@_results
+def info(key: str, results: Path) -> None:
+    """Show one record in full; KEY may be its first few characters."""
+    from symmf.experiment.status import describe_record
+    from symmf.experiment.store import find_record
+
+    store, record = find_record(results, key)
+    click.echo(describe_record(store, record))
+
+
+@click.command()
+@click.argument("key")
+@_results
+@click.pass_context
+def replay(context: click.Context, key: str, results: Path) -> None:
+    """Run one record again and compare it bit by bit (exit code 1 if it differs)."""
+    from symmf.experiment.replay import replay as play_again
+    from symmf.experiment.store import find_record
+
+    _, record = find_record(results, key)
+    again = play_again(record)
+    click.echo(f"{record.trial.experiment}: {record.trial.title} ({record.key[:12]})")
+    for name, value in record.outcome.scores.items():
+        new = again.outcome.scores.get(name)
+        click.echo(f"  {name:8} recorded {value!r}  again {new!r}")
+    if again.same:
+        click.echo("Same bits.")
+        return
+    click.echo(f"Different: {', '.join(again.differences)}.", err=True)
+    if not again.outcome.ok:
+        click.echo(f"  now {again.outcome.status}: {again.outcome.message}", err=True)
+    context.exit(1)
+
+
+@click.command()
+@click.argument(
+    "folders",
+    nargs=-1,
+    required=True,
+    type=click.Path(exists=True, file_okay=False, path_type=Path),
+    metavar="FOLDER...",
+)
+@click.option(
+    "--into",
+    type=click.Path(file_okay=False, path_type=Path),
+    default=Path("results"),
+    show_default=True,
+    help="Folder of results to add to.",
+)
+def merge(folders: tuple[Path, ...], into: Path) -> None:
+    """Bring the records of several machines together (see `symmf run --shard`)."""
+    from symmf.experiment.merge import merge as bring_together
+
+    for merged in bring_together(folders, into):
+        click.echo(
+            f"{merged.experiment}: {merged.copied} records copied, {merged.present} "
+            f"already there, {merged.left_out} left out"
+        )

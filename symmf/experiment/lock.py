@@ -1,0 +1,114 @@
+"""A lock on a results folder that dies with the process that holds it."""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import socket
+import sys
+import time
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+from symmf.errors import InputError
+from symmf.experiment.provenance import now
+
+LOCK_FILE = "run.lock"
+
+
+class FolderLock:
+    """Holds a folder for one run; a second one is told who has it.
+
+    The kernel drops the lock when the holder ends, however it ends, so a lock is
+    never stale. The file stays; only the kernel's lock on it counts.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self._handle: int | None = None
+
+    def __enter__(self) -> Self:
+        handle = os.open(self.folder / LOCK_FILE, os.O_RDWR | os.O_CREAT, 0o666)
+        try:
+            _acquire(handle)
+        except BlockingIOError:
+            os.close(handle)
+            raise InputError(
+                f"{self.folder} is in use by {describe(holder(self.folder))}. "
+                "Wait until it has finished, or stop it; then repeat the command."
+            ) from None
+        except BaseException:
+            os.close(handle)
+            raise
+        self._handle = handle
+        who = {
+            "pid": os.getpid(),
+            "host": socket.gethostname(),
+            "since": now(),
+            "command": " ".join(sys.argv),
+        }
+        os.ftruncate(handle, 0)
+        os.pwrite(handle, json.dumps(who).encode(), 0)
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if self._handle is not None:
+            os.ftruncate(self._handle, 0)
+            os.close(self._handle)
+            self._handle = None
+
+
+def _acquire(handle: int, attempts: int = 4) -> None:
+    # `is_locked` takes the lock for an instant; that is no reason to give up.
+    for remaining in reversed(range(attempts)):
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            if not remaining:
+                raise
+            time.sleep(0.05)
+        else:
+            return
+
+
+def holder(folder: Path) -> dict[str, Any]:
+    """Return who wrote the lock file last: pid, host, since, command."""
+    try:
+        who = json.loads((folder / LOCK_FILE).read_text())
+    except (OSError, ValueError):
+        return {}
+    return who if isinstance(who, dict) else {}
+
+
+def is_locked(folder: Path) -> bool:
+    """Tell whether a run holds the folder now."""
+    try:
+        handle = os.open(folder / LOCK_FILE, os.O_RDWR)
+    except OSError:
+        return False
+    try:
+        fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    except OSError:
+        return False
+    finally:
+        os.close(handle)
+    return False
+
+
+def describe(who: dict[str, Any]) -> str:
+    """Say in words who holds a lock."""
+    if not who:
+        return "another run"
+    return (
+        f"another run (process {who.get('pid')} on {who.get('host')}, "
+        f"since {who.get('since')})"
+    )

@@ -1,0 +1,189 @@
+"""What a run will do: configs read, data loaded, trials listed, done ones known."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from symmf.errors import ConfigError, InputError
+from symmf.experiment.config import ExperimentConfig, read_config
+from symmf.experiment.grid import Facts, Trial, check_n_clusters, expand, gather_facts
+from symmf.experiment.methods import resolve
+from symmf.experiment.records import Record
+from symmf.experiment.store import ExperimentStore
+from symmf.experiment.yaml_lines import Document, nearest
+
+if TYPE_CHECKING:
+    from symmf.datasets import Dataset
+
+
+@dataclass(slots=True, kw_only=True)
+class Plan:
+    """One experiment of a run.
+
+    ``trials`` is the whole grid, ``selected`` what this run is asked to care for
+    (``--only``, ``--shard``), ``records`` what is finished, by key.
+    """
+
+    config: ExperimentConfig
+    facts: Facts
+    data: Dataset
+    store: ExperimentStore
+    trials: list[Trial]
+    selected: list[Trial]
+    records: dict[str, Record] = field(default_factory=dict)
+
+    @property
+    def name(self) -> str:
+        """Name of the experiment."""
+        return self.config.name
+
+    def missing(self) -> list[Trial]:
+        """List the selected trials without a record, each computation once."""
+        wanted = {trial.key: trial for trial in reversed(self.selected)}
+        return [
+            trial
+            for trial in self.selected
+            if trial.key not in self.records and wanted[trial.key] is trial
+        ]
+
+    def failed(self) -> list[Trial]:
+        """List the selected trials whose record is a failure."""
+        found = ((trial, self.records.get(trial.key)) for trial in self.selected)
+        return [t for t, record in found if record and not record.outcome.ok]
+
+    def done(self) -> int:
+        """Count the selected trials that have a record."""
+        return sum(trial.key in self.records for trial in self.selected)
+
+    def read_records(self, *, set_aside: bool = False) -> None:
+        """Read the records of the whole grid; with the lock, move broken ones away."""
+        self.records = {}
+        for key in dict.fromkeys(trial.key for trial in self.trials):
+            record = self.store.read(key)
+            if record is not None:
+                self.records[key] = record
+            elif set_aside:
+                self.store.set_aside(key)
+
+
+@dataclass(frozen=True, slots=True)
+class Shard:
+    """Part ``index`` of ``count`` (counted from 1) of a list of trials."""
+
+    index: int = 1
+    count: int = 1
+
+    @classmethod
+    def parse(cls, text: str) -> Shard:
+        """Read ``2/5``.
+
+        Examples
+        --------
+        >>> Shard.parse("2/5")
+        Shard(index=2, count=5)
+        """
+        match = re.fullmatch(r"(\d+)/(\d+)", text.strip())
+        if not match or not 1 <= int(match[1]) <= int(match[2]):
+            raise InputError(
+                f'--shard needs i/n with 1 <= i <= n, such as 2/5, not "{text}".'
+            )
+        return cls(int(match[1]), int(match[2]))
+
+    def of(self, trials: Sequence[Trial]) -> list[Trial]:
+        """Take every ``count``-th trial, so that parts are about equally hard."""
+        return list(trials[self.index - 1 :: self.count])
+
+
+def make_plans(
+    paths: Iterable[Path | str],
+    *,
+    results: Path | str = "results",
+    settings: Sequence[str] = (),
+    only: Sequence[str] = (),
+    shard: Shard | None = None,
+) -> list[Plan]:
+    """Read configs, check them, load their data and list their trials.
+
+    Everything that can be wrong with any of them is found before anything runs.
+
+    Raises
+    ------
+    ConfigError
+        If a config is not valid, or two have the same name.
+    DataError
+        If data are missing or corrupt.
+    """
+    read = [read_config(path, settings) for path in paths]
+    resolved = [(resolve(config, document), document) for config, document in read]
+    _check_names(resolved)
+    _check_only(only, [config for config, _ in resolved])
+    loaded: dict[str, Dataset] = {}
+    return [
+        _plan(config, document, Path(results), only, shard or Shard(), loaded)
+        for config, document in resolved
+    ]
+
+
+def _plan(
+    config: ExperimentConfig,
+    document: Document,
+    results: Path,
+    only: Sequence[str],
+    shard: Shard,
+    loaded: dict[str, Dataset],
+) -> Plan:
+    data = _load(config, document, loaded)
+    facts = gather_facts(config, data)
+    check_n_clusters(config, facts, document)
+    trials = expand(config, facts)
+    wanted = [t for t in trials if not only or t.method in only or t.estimator in only]
+    plan = Plan(
+        config=config,
+        facts=facts,
+        data=data,
+        store=ExperimentStore(results / config.name),
+        trials=trials,
+        selected=shard.of(wanted),
+    )
+    plan.read_records()
+    return plan
+
+
+def _load(
+    config: ExperimentConfig, document: Document, loaded: dict[str, Dataset]
+) -> Dataset:
+    from symmf.datasets import load_dataset
+
+    entry = config.dataset.model_dump_json()
+    if entry not in loaded:
+        try:
+            loaded[entry] = load_dataset(config.dataset.name, **config.dataset.options)
+        except InputError as error:
+            where = document.where(("dataset",))
+            raise ConfigError(f"{document.source}, {where}: {error}") from None
+    return loaded[entry]
+
+
+def _check_names(resolved: Sequence[tuple[ExperimentConfig, Document]]) -> None:
+    first: dict[str, str] = {}
+    for config, document in resolved:
+        if config.name in first:
+            raise ConfigError(
+                f"{first[config.name]} and {document.source} both describe the "
+                f'experiment "{config.name}"; give one another name.'
+            )
+        first[config.name] = document.source
+
+
+def _check_only(only: Sequence[str], configs: Sequence[ExperimentConfig]) -> None:
+    entries = [entry for config in configs for entry in config.methods]
+    known = {name for entry in entries for name in (entry.entry, entry.method)}
+    for name in only:
+        if name not in known:
+            raise InputError(
+                f'--only {name}: no method is called "{name}"; {nearest(name, known)}'
+            )

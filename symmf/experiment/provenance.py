@@ -1,0 +1,124 @@
+"""Where a result comes from: versions, machine, code, command."""
+
+from __future__ import annotations
+
+import os
+import platform
+import shlex
+import socket
+import subprocess
+import sys
+from datetime import UTC, datetime
+from functools import cache
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+import symmf
+
+LIBRARIES = (
+    "numpy",
+    "scipy",
+    "scikit-learn",
+    "joblib",
+    "threadpoolctl",
+    "h5py",
+    "pandas",
+    "torch",
+    "distributed",
+)
+
+
+def now() -> str:
+    """Return the time in UTC, to the millisecond."""
+    return datetime.now(UTC).isoformat(timespec="milliseconds")
+
+
+@cache
+def library_versions() -> dict[str, str]:
+    """Return the versions of the libraries a result may depend on."""
+    found = {}
+    for name in LIBRARIES:
+        try:
+            found[name] = metadata.version(name)
+        except metadata.PackageNotFoundError:
+            continue
+    return found
+
+
+@cache
+def cpu_model() -> str:
+    """Return the processor's name, as far as the system tells it."""
+    try:
+        for line in Path("/proc/cpuinfo").read_text().splitlines():
+            if line.startswith("model name"):
+                return line.partition(":")[2].strip()
+    except OSError:
+        pass
+    return platform.processor() or platform.machine()
+
+
+def blas() -> list[dict[str, Any]]:
+    """Return the BLAS and OpenMP libraries loaded now, with their threads."""
+    from threadpoolctl import threadpool_info
+
+    kept = ("user_api", "internal_api", "version", "num_threads", "architecture")
+    found = [{k: lib[k] for k in kept if k in lib} for lib in threadpool_info()]
+    return sorted(found, key=str)
+
+
+def environment() -> dict[str, Any]:
+    """Describe the machine and the libraries of this process."""
+    return {
+        "python": platform.python_version(),
+        "libraries": dict(library_versions()),
+        "blas": blas(),
+        "cpu": cpu_model(),
+        "cpus": len(os.sched_getaffinity(0))
+        if hasattr(os, "sched_getaffinity")
+        else os.cpu_count(),
+        "platform": platform.platform(),
+        "host": socket.gethostname(),
+    }
+
+
+@cache
+def git_state() -> dict[str, Any]:
+    """Return commit and dirty flag of the checkout the package lies in, if any.
+
+    Dirty means that files of the package itself differ from the commit; results and
+    notes beside it do not count.
+    """
+    root = Path(symmf.__file__).resolve().parents[1]
+    if not (root / ".git").exists():
+        return {}
+    commit = _git(root, "rev-parse", "HEAD")
+    if not commit:
+        return {}
+    changes = _git(root, "status", "--porcelain", "--", "symmf")
+    return {"commit": commit, "dirty": changes is None or bool(changes)}
+
+
+def _git(root: Path, *arguments: str) -> str | None:
+    try:
+        done = subprocess.run(
+            ["git", "-C", str(root), *arguments],
+            capture_output=True,
+            text=True,
+            timeout=20,
+            check=True,
+        )
+    except (OSError, subprocess.SubprocessError):
+        return None
+    return done.stdout.strip()
+
+
+def command() -> str:
+    """Return the command line of this process, as one could type it again."""
+    name = Path(sys.argv[0]).name if sys.argv and sys.argv[0] else "python"
+    return shlex.join([name, *sys.argv[1:]])
+
+
+def code() -> dict[str, Any]:
+    """Describe the running code: package version, git state, command."""
+    return {"symmf": symmf.__version__, "git": git_state(), "command": command()}

@@ -1,0 +1,113 @@
+"""What is done per experiment, and a record in words."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from symmf.errors import SymmfError
+from symmf.experiment.lock import describe, holder, is_locked
+from symmf.experiment.records import Record
+from symmf.experiment.store import ExperimentStore, list_experiments
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StatusLine:
+    """How far one experiment is."""
+
+    experiment: str
+    total: int
+    done: int
+    failed: int
+    seconds: float
+    state: str
+
+    def cells(self) -> tuple[str, ...]:
+        """Return the line as text: name, done, total, failed, missing, time, state."""
+        numbers = (self.done, self.total, self.failed, self.total - self.done)
+        texts = (str(number) for number in numbers)
+        return (self.experiment, *texts, f"{self.seconds:.0f} s", self.state)
+
+
+def survey(results: Path | str) -> list[StatusLine]:
+    """Look at every experiment of a results folder."""
+    return [_look(store) for store in list_experiments(results)]
+
+
+def _look(store: ExperimentStore) -> StatusLine:
+    try:
+        trials = store.trials()
+    except SymmfError as error:
+        return StatusLine(
+            experiment=store.name,
+            total=0,
+            done=0,
+            failed=0,
+            seconds=0,
+            state=str(error),
+        )
+    read = {key: store.read(key) for key in {trial.key for trial in trials}}
+    records = [record for t in trials if (record := read[t.key]) is not None]
+    failed = sum(not record.outcome.ok for record in records)
+    if is_locked(store.folder):
+        state = f"running: {describe(holder(store.folder))}"
+    elif len(records) < len(trials):
+        state = "incomplete"
+    else:
+        state = "some failed" if failed else "complete"
+    return StatusLine(
+        experiment=store.name,
+        total=len(trials),
+        done=len(records),
+        failed=failed,
+        seconds=sum(record.outcome.seconds or 0.0 for record in records),
+        state=state,
+    )
+
+
+def describe_record(store: ExperimentStore, record: Record) -> str:
+    """Write a record in full, for reading."""
+    trial, outcome = record.trial, record.outcome
+    lines = [
+        f"key          {record.key}",
+        f"file         {store.path(record.key)}",
+        f"experiment   {trial.experiment}",
+        f"trial        {trial.title}",
+        f"estimator    {trial.estimator} {_text(trial.parameters)}",
+        f"defaults     {_text(trial.defaults)}",
+        f"data         {trial.dataset} {_text(trial.options)} {trial.data_digest[:12]}",
+        f"classes      {' '.join(map(str, trial.classes)) or 'all'}",
+        f"preprocess   {'+'.join(trial.preprocess) or 'none'}",
+        f"random_state {trial.random_state} (seed {trial.seed})",
+        f"threads      {trial.threads}",
+        f"status       {outcome.status}",
+    ]
+    if outcome.message:
+        lines.append(f"message      {outcome.message}")
+    lines += [f"{name:12} {value!r}" for name, value in outcome.scores.items()]
+    for name in ("n_samples", "n_iter", "stop", "objective", "seconds"):
+        lines.append(f"{name:12} {getattr(outcome, name)}")
+    lines.append(f"peak memory  {outcome.peak_memory_mb} MB")
+    lines.append(f"started      {outcome.started}")
+    if outcome.error is not None and len(outcome.error):
+        first, last = float(outcome.error[0]), float(outcome.error[-1])
+        lines.append(
+            f"trace        {len(outcome.error)} iterates, error {first!r} to {last!r}"
+        )
+    lines += [f"warning      {warning}" for warning in outcome.warnings]
+    lines.append("provenance")
+    lines += _indented(json.dumps(record.provenance, indent=2, sort_keys=True))
+    if outcome.traceback:
+        lines.append("traceback")
+        lines += _indented(outcome.traceback)
+    return "\n".join(lines)
+
+
+def _text(value: Any) -> str:
+    return json.dumps(value, sort_keys=True) if value else ""
+
+
+def _indented(text: str) -> list[str]:
+    return [f"  {line}" for line in text.rstrip().splitlines()]
