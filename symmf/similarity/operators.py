@@ -29,7 +29,7 @@ from symmf.similarity.products import RowFeatures
 # n x n is formed at once.
 _BLOCK_ENTRIES, _BLOCK_ROWS = 4_000_000, 512
 # Above this many rows ||A||_F^2 of an implicit matrix is estimated, not computed.
-_EXACT_NORM_LIMIT = 20_000
+EXACT_NORM_LIMIT = 20_000
 
 
 class SymmetricOperator(LinearOperator):
@@ -65,7 +65,16 @@ class SymmetricOperator(LinearOperator):
 
     @cached_property
     def fro2(self) -> float:
-        """||M||_F^2."""
+        """||M||_F^2, or Hutchinson's estimate of it where ``fro2_exact`` is False."""
+        if self.fro2_exact:
+            return self._exact_fro2()
+        # E ||M z||^2 = ||M||_F^2 for random signs z; the seed is fixed because the
+        # value is a constant of the matrix, not of a run.
+        z = np.random.default_rng(0).integers(0, 2, (self.shape[0], 32)) * 2 - 1
+        Mz = self._matmat(z.astype(self.dtype))
+        return float(np.mean(np.sum(np.square(Mz, dtype=np.float64), axis=0)))
+
+    def _exact_fro2(self) -> float:
         return float(
             sum(np.sum(np.square(block, dtype=float)) for _, block in self.row_blocks())
         )
@@ -180,7 +189,7 @@ class Gram(SymmetricOperator):
     def __init__(self, features: RowFeatures) -> None:
         super().__init__(features.shape[0], features.dtype)
         self.features = features
-        self.fro2_exact = self.shape[0] <= _EXACT_NORM_LIMIT
+        self.fro2_exact = self.shape[0] <= EXACT_NORM_LIMIT
 
     def _matmat(self, V: FloatArray) -> FloatArray:
         return self.features.dot(self.features.tdot(V))
@@ -189,16 +198,8 @@ class Gram(SymmetricOperator):
         """Return the squared row norms."""
         return self.features.squared_norms()
 
-    @cached_property
-    def fro2(self) -> float:
-        r"""||F F^T||_F^2 exactly, or by Hutchinson's estimator for very large n."""
-        if self.fro2_exact:
-            return self.features.gram_fro2()
-        # E ||A z||^2 = ||A||_F^2 for random signs z; the seed is fixed because the
-        # value is a constant of the matrix, not of a run.
-        z = np.random.default_rng(0).integers(0, 2, (self.shape[0], 32)) * 2 - 1
-        Az = self._matmat(z.astype(self.dtype))
-        return float(np.mean(np.sum(np.square(Az, dtype=np.float64), axis=0)))
+    def _exact_fro2(self) -> float:
+        return self.features.gram_fro2()
 
     @cached_property
     def max_entry(self) -> float:
