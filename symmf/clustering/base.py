@@ -1,8 +1,9 @@
-"""What the estimators share: reading input, building the similarity, scoring hooks."""
+"""What the estimators share: reading input, building the similarity, checks, traces."""
 
 from __future__ import annotations
 
 import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,9 +12,11 @@ from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils.validation import validate_data
 
 from symmf.errors import InputError, SymmfWarning
+from symmf.linalg import top_eigenpairs
 from symmf.notation import AnyMatrix, FloatArray, LabelArray
 from symmf.seeds import RandomState, as_generator
 from symmf.similarity import SymmetricOperator, build_similarity
+from symmf.similarity.graphs import clip_nonnegative
 from symmf.solvers import Factorization
 
 
@@ -88,6 +91,28 @@ class Clusterer(ClusterMixin, BaseEstimator):
         return tags
 
 
+class NonnegativeSymmetric(Clusterer):
+    """Base of the methods that factor a nonnegative similarity A ~ H H^T, H >= 0."""
+
+    similarity: str
+    similarity_options: dict[str, Any] | None
+
+    def _similarity(self, X: AnyMatrix) -> SymmetricOperator:
+        """Build A from X, clipped at zero where it has negative entries."""
+        A = build_similarity(X, self.similarity, **(self.similarity_options or {}))
+        return clip_nonnegative(A)
+
+    def _store(self, fit: Factorization, A: SymmetricOperator) -> None:
+        """Keep the factor and how it was reached."""
+        self.H_: FloatArray = fit.H
+        self.P_: FloatArray | None = fit.P
+        self.n_iter_ = fit.n_iter
+        self.stop_ = str(fit.stop)
+        self.error_ = float(fit.error[-1])
+        self.objective_ = self.error_ * (A.fro2 or 1.0)
+        self.history_ = History.of(fit)
+
+
 def check_n_clusters(n_clusters: Any, n: int) -> None:
     """Raise InputError unless 1 <= n_clusters <= n."""
     whole = isinstance(n_clusters, int | np.integer)
@@ -108,30 +133,46 @@ def check_nonnegative(X: AnyMatrix, method: str) -> None:
         )
 
 
-def similarity_of(
-    X: AnyMatrix, name: str, options: dict[str, Any] | None, *, nonnegative: bool
-) -> SymmetricOperator:
-    """Build the similarity; where it must be nonnegative, clip it at zero."""
-    A = build_similarity(X, name, **(options or {}))
-    if not nonnegative:
-        return A
-    from symmf.similarity.graphs import clip_nonnegative
-
-    return clip_nonnegative(A)
+def check_choice(name: str, value: Any, known: Sequence[str]) -> None:
+    """Raise InputError unless the parameter is one of the names."""
+    if value not in known:
+        names = ", ".join(repr(choice) for choice in known)
+        raise InputError(f"{name} is one of {names}, not {value!r}.")
 
 
-def warn_if_collapsed(H: FloatArray, k: int, weight: float) -> None:
+def check_number(name: str, value: Any, *, least: float, whole: bool = False) -> None:
+    """Raise InputError unless the parameter is a finite number >= least."""
+    kinds = int | np.integer if whole else int | float | np.number
+    number = isinstance(value, kinds) and not isinstance(value, bool)
+    if not number or not np.isfinite(value) or value < least:
+        what = "a whole number" if whole else "a number"
+        raise InputError(f"{name} must be {what} >= {least:g}, not {value!r}.")
+
+
+def warn_if_collapsed(
+    M: SymmetricOperator, H: FloatArray, weight: float, rng: np.random.Generator
+) -> None:
     """Warn when the regulariser left M fewer than k positive eigenvalues.
 
-    Then the best unconstrained H has columns that carry nothing.
+    Then the best unconstrained H has columns that carry nothing. The eigenvalues are
+    computed only when M is not positive on the span of H, which costs one product.
     """
-    spectrum = np.linalg.eigvalsh(np.asarray(H.T @ H, dtype=np.float64))[::-1]
-    rank = int(np.count_nonzero(spectrum > 1e-10 * max(spectrum[0], 1e-300)))
-    if rank < k and weight > 0:
+    k = H.shape[1]
+    if weight == 0:
+        return
+    Q = np.linalg.qr(H)[0]
+    ritz = np.asarray(Q.T @ M.matmat(Q), dtype=np.float64)
+    if np.linalg.eigvalsh((ritz + ritz.T) / 2)[0] > 0:
+        return
+    values = top_eigenpairs(M, k, rng, tol=1e-4)[0]
+    # What rounding makes of zero, in an n x n matrix, is not positive.
+    slack = M.shape[0] * float(np.finfo(M.dtype).eps) * float(np.sqrt(M.fro2))
+    positive = int(np.count_nonzero(values > slack))
+    if positive < k:
         warnings.warn(
-            f"Only {rank} of {k} directions of H are left: with lambda = {weight:g} "
-            f"the matrix A - lambda L has fewer than {k} positive eigenvalues. "
-            "Use a smaller lambda, or a centred similarity (centred_cosine).",
+            f"With lambda = {weight:g} only {positive} of the {k} largest eigenvalues "
+            f"of A - lambda L are positive, so H has rank {positive} at best. Use a "
+            "smaller lambda, or a centred similarity (centred_cosine).",
             SymmfWarning,
-            stacklevel=4,
+            stacklevel=5,
         )

@@ -6,13 +6,17 @@ from typing import Any
 
 import numpy as np
 
-from symmf.clustering.base import Clusterer, similarity_of
+from symmf.clustering.base import NonnegativeSymmetric
 from symmf.labels import kmeans_rows
 from symmf.linalg import top_eigenpairs
 from symmf.notation import AnyMatrix, FloatArray
 from symmf.seeds import RandomState
-from symmf.similarity import as_operator
-from symmf.similarity.graphs import normalised_cut, without_diagonal
+from symmf.similarity import SymmetricOperator, as_operator, build_similarity
+from symmf.similarity.graphs import (
+    clip_nonnegative,
+    normalised_cut,
+    without_diagonal,
+)
 
 
 def njw_embedding(A: Any, n_clusters: int, rng: np.random.Generator) -> FloatArray:
@@ -22,38 +26,67 @@ def njw_embedding(A: Any, n_clusters: int, rng: np.random.Generator) -> FloatArr
     zeros stays zero. Repeated eigenvalues, one per connected component, are all
     found.
     """
-    N = normalised_cut(as_operator(A))
-    _, E = top_eigenpairs(N, n_clusters, rng)
+    return _njw(as_operator(A), n_clusters, rng)[1]
+
+
+def _njw(
+    A: SymmetricOperator, n_clusters: int, rng: np.random.Generator
+) -> tuple[FloatArray, FloatArray]:
+    """Return the top eigenvalues and the row-normalised eigenvectors."""
+    values, E = top_eigenpairs(normalised_cut(A), n_clusters, rng)
     norms = np.linalg.norm(E, axis=1, keepdims=True)
-    return np.divide(E, norms, out=np.zeros_like(E), where=norms > 1e-12)
+    return values, np.divide(E, norms, out=np.zeros_like(E), where=norms > 1e-12)
 
 
-class Spectral(Clusterer):
+class Spectral(NonnegativeSymmetric):
     r"""Normalised spectral clustering.
 
-    The rows of the k leading eigenvectors of
+    The rows of the k leading eigenvectors E of
 
     .. math:: N = D^{-1/2} A D^{-1/2}, \qquad A_{ii} = 0,
+
+    which minimise the relaxed normalised cut
+
+    .. math:: \min_{E^TE = I} \mathrm{tr}\big(E^T (I - N) E\big),
 
     are scaled to unit length and clustered by k-means.
 
     Parameters
     ----------
     n_clusters : int
+        Number of clusters, and of eigenvectors.
     similarity : str
-        A nonnegative graph; a similarity with negative entries is clipped at zero.
+        How A is built from X; negative entries are clipped at zero. By default the
+        self-tuning graph of nearest neighbours.
     similarity_options : dict, optional
+        Passed to the similarity. The graphs are built without normalised-cut scaling
+        unless it is asked for: N scales already.
     n_init : int
         Restarts of k-means.
     random_state : int, Generator, RandomState or None
+        For the start of Lanczos and for k-means.
 
     Attributes
     ----------
     labels_ : (n,) array
+        Cluster of each sample.
     H_ : (n, n_clusters) array
-        The embedding that is clustered.
+        The embedding that is clustered, unit rows.
+    eigenvalues_ : (n_clusters,) array
+        The leading eigenvalues of N, descending; 1 once per connected component.
+    objective_ : float
+        The relaxed normalised cut, the sum of 1 - eigenvalue.
     n_iter_ : int
         Always 1: there is no iteration but Lanczos.
+    stop_ : str
+        Always ``"tolerance"``.
+
+    Notes
+    -----
+    Lanczos can miss copies of a repeated eigenvalue, and a graph with several
+    components has the eigenvalue 1 once for each; copies are searched for until there
+    are no more. A sample without neighbours has a zero row. X may be sparse, and the
+    similarity implicit.
 
     References
     ----------
@@ -63,10 +96,10 @@ class Spectral(Clusterer):
     Examples
     --------
     >>> from sklearn.datasets import make_moons
-    >>> from symmf.clustering.spectral import Spectral
     >>> X, y = make_moons(100, noise=0.03, random_state=0)
-    >>> len(set(Spectral(n_clusters=2, random_state=0).fit_predict(X)))
-    2
+    >>> labels = Spectral(n_clusters=2, random_state=0).fit_predict(X)
+    >>> len(set(labels[y == 0])), len(set(labels[y == 1]))
+    (1, 1)
     """
 
     def __init__(
@@ -84,10 +117,19 @@ class Spectral(Clusterer):
         self.n_init = n_init
         self.random_state = random_state
 
+    def _similarity(self, X: AnyMatrix) -> SymmetricOperator:
+        options = dict(self.similarity_options or {})
+        if self.similarity in ("self_tuning", "cosine_knn"):
+            options.setdefault("ncut", False)
+        A = build_similarity(X, self.similarity, **options)
+        return without_diagonal(clip_nonnegative(A))
+
     def _fit(self, X: AnyMatrix, rng: np.random.Generator) -> None:
-        A = similarity_of(X, self.similarity, self.similarity_options, nonnegative=True)
-        self.H_: FloatArray = njw_embedding(without_diagonal(A), self.n_clusters, rng)
+        A = self._similarity(X)
+        self.eigenvalues_, self.H_ = _njw(A, self.n_clusters, rng)
+        self.objective_ = float(np.sum(1 - self.eigenvalues_))
         self.n_iter_ = 1
+        self.stop_ = "tolerance"
         self.labels_ = kmeans_rows(
             self.H_,
             self.n_clusters,

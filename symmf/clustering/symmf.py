@@ -6,10 +6,15 @@ from typing import Any
 
 import numpy as np
 
-from symmf.clustering.base import Clusterer, History, warn_if_collapsed
+from symmf.clustering.base import (
+    Clusterer,
+    History,
+    check_choice,
+    check_number,
+    warn_if_collapsed,
+)
 from symmf.constraints import ConstraintLike, as_constraint
-from symmf.errors import InputError
-from symmf.labels import argmax_rows, kmeans_rows
+from symmf.labels import argmax_rows, kmeans_rows, litekmeans
 from symmf.notation import AnyMatrix, FloatArray
 from symmf.seeds import RandomState
 from symmf.similarity import SymmetricOperator, build_similarity, regularise
@@ -119,6 +124,8 @@ class SymMF(Clusterer):
         self.random_state = random_state
 
     def _fit(self, X: AnyMatrix, rng: np.random.Generator) -> None:
+        check_choice("labels", self.labels, ("auto", "kmeans", "argmax"))
+        check_number("n_init", self.n_init, least=1, whole=True)
         A = build_similarity(X, self.similarity, **(self.similarity_options or {}))
         M = regularise(A, self.laplacian_weight)
         self._factorize(M, rng)
@@ -138,7 +145,7 @@ class SymMF(Clusterer):
             **options,
         )
         if fit.constraint.name == "none":
-            warn_if_collapsed(fit.H, self.n_clusters, self.laplacian_weight)
+            warn_if_collapsed(M, fit.H, self.laplacian_weight, rng)
         self.H_: FloatArray = fit.H
         self.P_: FloatArray | None = fit.P
         self.n_iter_ = fit.n_iter
@@ -161,12 +168,13 @@ class SymMF(Clusterer):
         return "projected_gradient", {"acceleration": "momentum", **options}
 
     def _read_labels(self, M: SymmetricOperator, rng: np.random.Generator) -> None:
-        if self.labels not in ("auto", "kmeans", "argmax"):
-            raise InputError(
-                f"labels is 'auto', 'kmeans' or 'argmax', not {self.labels!r}."
-            )
         if self.labels == "argmax":
             self.labels_ = argmax_rows(self.H_, M.matmat(self.H_))
+        elif self.published:
+            run = litekmeans(
+                self.H_, self.n_clusters, n_init=self.n_init, random_state=rng
+            )
+            self.labels_ = run.labels
         else:
             self.labels_ = kmeans_rows(
                 self.H_, self.n_clusters, n_init=self.n_init, random_state=rng

@@ -1,0 +1,141 @@
+"""SymNMF: symmetric nonnegative matrix factorization of a graph."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from symmf.clustering.base import NonnegativeSymmetric, check_choice, check_number
+from symmf.labels import argmax_rows
+from symmf.notation import AnyMatrix
+from symmf.seeds import RandomState
+from symmf.similarity import SymmetricOperator
+from symmf.solvers import Factorization, factorize
+
+#: up to this many samples ``algorithm="auto"`` takes Newton's method
+NEWTON_LIMIT = 2000
+
+
+class SymNMF(NonnegativeSymmetric):
+    r"""Clustering by symmetric nonnegative matrix factorization.
+
+    .. math:: \min_{H \ge 0} \|A - HH^T\|_F^2
+
+    by a Newton-like method on the free entries of each column, with a projected line
+    search; or, for many samples, by alternating least squares on
+
+    .. math:: \min_{W, H \ge 0} \|A - WH^T\|_F^2 + \alpha \|W - H\|_F^2 .
+
+    A sample belongs to the largest entry of its row of H.
+
+    Parameters
+    ----------
+    n_clusters : int
+        Number of clusters, and of columns of H.
+    algorithm : {"auto", "newton", "anls"}
+        ``auto`` is Newton up to 2000 samples and alternating least squares above.
+    coupling : float, optional
+        alpha of the alternating method; by default the square of the largest entry of
+        A.
+    similarity : str
+        How A is built from X; negative entries are clipped at zero. By default the
+        self-tuning graph of nearest neighbours with normalised-cut scaling.
+    similarity_options : dict, optional
+        Passed to the similarity.
+    n_restarts : int
+        Random starts; the one with the smallest objective is kept.
+    max_iter : int
+        Largest number of iterations of a start.
+    tol : float
+        Stop when the projected gradient has shrunk by this factor; 0 never stops.
+    random_state : int, Generator, RandomState or None
+        For the start, uniform and scaled to the mean of A.
+
+    Attributes
+    ----------
+    labels_ : (n,) array
+        Cluster of each sample.
+    H_ : (n, n_clusters) array
+        The factor.
+    P_ : (n, n_clusters) array or None
+        W of the alternating method.
+    algorithm_ : {"newton", "anls"}
+        What was used.
+    n_iter_ : int
+    stop_ : str
+    objective_ : float
+        ||A - H H^T||_F^2.
+    error_ : float
+        The same divided by ||A||_F^2.
+    history_ : History
+
+    Notes
+    -----
+    Newton forms dense n x n matrices and factors up to k of them per iteration, fewer
+    when the free entries do not change. The alternating method needs two products with
+    A and two nonnegative least squares per iteration; A may be implicit there.
+
+    References
+    ----------
+    D. Kuang, S. Yun, H. Park, "SymNMF: nonnegative low-rank approximation of a
+    similarity matrix for graph clustering", J. Global Optim. 62, 2015.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_blobs
+    >>> X, y = make_blobs(60, centers=[(0, 9), (9, 0)], random_state=0)
+    >>> labels = SymNMF(2, random_state=0).fit_predict(X)
+    >>> len(set(labels[y == 0])), len(set(labels[y == 1]))
+    (1, 1)
+    """
+
+    def __init__(
+        self,
+        n_clusters: int = 8,
+        *,
+        algorithm: str = "auto",
+        coupling: float | None = None,
+        similarity: str = "self_tuning",
+        similarity_options: dict[str, Any] | None = None,
+        n_restarts: int = 1,
+        max_iter: int = 1000,
+        tol: float = 1e-4,
+        random_state: RandomState = None,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.algorithm = algorithm
+        self.coupling = coupling
+        self.similarity = similarity
+        self.similarity_options = similarity_options
+        self.n_restarts = n_restarts
+        self.max_iter = max_iter
+        self.tol = tol
+        self.random_state = random_state
+
+    def _fit(self, X: AnyMatrix, rng: np.random.Generator) -> None:
+        check_choice("algorithm", self.algorithm, ("auto", "newton", "anls"))
+        check_number("n_restarts", self.n_restarts, least=1, whole=True)
+        A = self._similarity(X)
+        self.algorithm_ = self.algorithm
+        if self.algorithm == "auto":
+            self.algorithm_ = "newton" if A.shape[0] <= NEWTON_LIMIT else "anls"
+        fits = [self._solve(A, rng) for _ in range(self.n_restarts)]
+        fit = min(fits, key=lambda run: float(run.error[-1]))
+        self._store(fit, A)
+        self.labels_ = argmax_rows(fit.H, A.matmat(fit.H))
+
+    def _solve(self, A: SymmetricOperator, rng: np.random.Generator) -> Factorization:
+        options: dict[str, Any] = {}
+        solver = "newton"
+        if self.algorithm_ == "anls":
+            solver, options = "symnmf_anls", {"coupling": self.coupling}
+        return factorize(
+            A,
+            self.n_clusters,
+            solver=solver,
+            max_iter=self.max_iter,
+            tol=self.tol,
+            random_state=rng,
+            **options,
+        )
