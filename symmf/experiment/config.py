@@ -30,7 +30,7 @@ from symmf.experiment.settings import apply_settings
 from symmf.experiment.yaml_lines import Document, read_yaml
 
 # Folders of the results folder that hold what all experiments share.
-RESERVED_NAMES = frozenset({"tables", "figures", "report"})
+RESERVED_NAMES = frozenset({"tables", "figures", "verdicts", "audit", "report"})
 NAME = r"^[A-Za-z0-9][A-Za-z0-9._-]*$"
 
 
@@ -180,6 +180,10 @@ class ExperimentConfig(_Part):
     limits: Limits = Limits(seconds=None, memory_gb=None)
     threads: int = Field(1, ge=1, description="BLAS threads of one trial.")
     methods: list[MethodEntry] = Field(min_length=1)
+    figures: dict[str, Any] = Field(
+        default_factory=dict,
+        description="How figures of this experiment are laid out; read by `symmf plot`.",
+    )
 
     @field_validator("name")
     @classmethod
@@ -207,10 +211,11 @@ class ExperimentConfig(_Part):
     def digest(self) -> str:
         """Return the sha256 of what determines results.
 
-        Titles, notes, labels, paper rows and limits change no result and do not enter.
+        Titles, notes, labels, paper rows, figures and limits change no result and do
+        not enter.
         """
         data = self.as_dict()
-        for word in ("title", "note", "limits"):
+        for word in ("title", "note", "limits", "figures"):
             data.pop(word, None)
         for method in data["methods"]:
             for word in ("label", "paper_row"):

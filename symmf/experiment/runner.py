@@ -167,7 +167,17 @@ class _Session:
         ):
             return
         origin = self._origin(plan)
-        origin |= {"started": provenance.now(), "environment": provenance.environment()}
+        origin |= {
+            "started": provenance.now(),
+            "environment": provenance.environment(),
+            "dataset": {
+                "name": plan.data.name,
+                "title": plan.data.title,
+                "n_samples": plan.data.n_samples,
+                "n_features": plan.data.n_features,
+                "n_classes": plan.data.n_classes,
+            },
+        }
         plan.store.describe(plan.config, plan.facts, origin)
         self.stale.add(plan.name)
 
