@@ -1,0 +1,127 @@
+from itertools import islice
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.decomposition import NMF as ReferenceNMF  # noqa: N811
+
+from symmf.clustering.nmf import NMF, ncut_weighted, nmf_iterates, unit_columns
+from symmf.errors import InputError
+from symmf.metrics import accuracy
+
+
+@pytest.fixture
+def rng():
+    return np.random.default_rng(0)
+
+
+def planted(rng, n=60, m=20, k=3):
+    """X = V U^T with one-hot rows of V."""
+    y = np.arange(n) % k
+    V = np.zeros((n, k))
+    V[np.arange(n), y] = 0.5 + rng.random(n)
+    return V @ rng.random((m, k)).T, y
+
+
+def test_the_weights_are_degrees_of_the_graph(rng):
+    X = rng.random((10, 4))
+    X[3] = 0
+    d = (X @ X.T).sum(axis=1)
+    wanted = X / np.sqrt(np.where(d > 0, d, 1))[:, None]
+    np.testing.assert_allclose(ncut_weighted(X), wanted)
+    np.testing.assert_allclose(ncut_weighted(sparse.csr_array(X)).toarray(), wanted)
+
+
+def test_objective_and_slope_are_what_they_say(rng):
+    X, U, V = rng.random((12, 8)), rng.random((8, 3)), rng.random((12, 3))
+    V[0, 0] = 0
+    iterate = next(nmf_iterates(X, U, V))
+    assert iterate.objective == pytest.approx(np.sum((X - V @ U.T) ** 2))
+
+    def f(U, V):
+        return np.sum((X - V @ U.T) ** 2)
+
+    slopes, step = [], 1e-6
+    for factor, which in ((U, 0), (V, 1)):
+        for index in np.ndindex(factor.shape):
+            up, down = factor.copy(), factor.copy()
+            up[index] += step
+            down[index] -= step
+            pair = [(up, V), (down, V)] if which == 0 else [(U, up), (U, down)]
+            slope = (f(*pair[0]) - f(*pair[1])) / (2 * step)
+            slopes.append(slope if slope <= 0 or factor[index] > 0 else 0.0)
+    assert iterate.projected_gradient == pytest.approx(np.linalg.norm(slopes), rel=1e-6)
+
+
+@pytest.mark.parametrize("make", [np.asarray, sparse.csr_array], ids=["dense", "csr"])
+def test_the_objective_never_rises_and_factors_stay_nonnegative(rng, make):
+    X = make(np.where(rng.random((40, 25)) < 0.5, rng.random((40, 25)), 0))
+    run = nmf_iterates(X, rng.random((25, 4)), rng.random((40, 4)))
+    iterates = list(islice(run, 30))
+    objective = np.array([iterate.objective for iterate in iterates])
+    assert (np.diff(objective) <= 1e-12 * objective[0]).all()
+    assert all(min(i.U.min(), i.V.min()) >= 0 for i in iterates)
+
+
+def test_an_exact_factorization_is_found_with_its_clusters(rng):
+    X, y = planted(rng)
+    model = NMF(3, random_state=0, tol=1e-10, max_iter=500).fit(X)
+    assert model.history_.error[-1] < 1e-8
+    assert accuracy(y, model.labels_) == 1.0
+
+
+def test_objective_agrees_with_scikit_learn(rng):
+    X = rng.random((30, 12))
+    ours = NMF(2, data_weighting="none", tol=1e-8, max_iter=2000, random_state=0)
+    theirs = ReferenceNMF(2, init="random", tol=1e-10, max_iter=20000, random_state=0)
+    theirs.fit(X)
+    wanted = theirs.reconstruction_err_**2
+    assert ours.fit(X).objective_ == pytest.approx(wanted, rel=1e-3)
+
+
+def test_columns_of_U_have_unit_length_and_the_product_is_kept(rng):
+    U, V = rng.random((6, 3)), rng.random((5, 3))
+    U[:, 1] = 0
+    unit, scaled = unit_columns(U, V)
+    np.testing.assert_allclose(scaled @ unit.T, V @ U.T)
+    np.testing.assert_allclose(np.linalg.norm(unit, axis=0), [1, 0, 1])
+
+
+def test_a_row_of_zeros_gets_a_label(rng):
+    X, _ = planted(rng)
+    X[5] = 0
+    model = NMF(3, random_state=0).fit(X)
+    assert not model.V_[5].any()
+    assert model.labels_[5] in (0, 1, 2)
+
+
+def test_labels_can_be_read_by_kmeans(rng):
+    X, y = planted(rng)
+    model = NMF(3, labels="kmeans", random_state=0).fit(X)
+    assert len(set(model.labels_)) == 3
+    assert model.labels_.shape == y.shape
+
+
+def test_tol_0_runs_every_iteration(rng):
+    model = NMF(3, tol=0, max_iter=7, random_state=0).fit(rng.random((20, 5)))
+    assert (model.n_iter_, model.stop_) == (7, "max_iter")
+    assert model.history_.error.shape == model.history_.seconds.shape == (8,)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "sentence"),
+    [
+        ({"data_weighting": "tfidf"}, "data_weighting is one of 'ncut', 'none'"),
+        ({"labels": "best"}, "labels is one of"),
+        ({"max_iter": -1}, "max_iter must be a whole number"),
+        ({"tol": np.nan}, "tol must be a number"),
+    ],
+)
+def test_wrong_parameters_get_a_sentence(rng, parameters, sentence):
+    with pytest.raises(InputError, match=sentence):
+        NMF(2, **parameters).fit(rng.random((10, 3)))
+
+
+def test_negative_data_get_a_sentence():
+    with pytest.raises(InputError, match="Negative values in data passed to NMF"):
+        NMF(2).fit(-np.eye(3))
