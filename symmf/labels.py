@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import warnings
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from scipy import sparse
@@ -32,16 +32,17 @@ def kmeans_rows(
     n_init: int = 20,
     random_state: RandomState = None,
     max_iter: int = 100,
+    init: Literal["random", "k-means++"] = "random",
 ) -> LabelArray:
     """Cluster the rows of ``Z`` with scikit-learn's k-means.
 
-    Starts are ``n_clusters`` distinct rows drawn at random, as the authors do; the
-    run with the smallest inertia is kept. Above 50,000 rows there are fewer restarts
-    (at least 3), each with a k-means++ start, and the log says so.
+    Starts are ``n_clusters`` distinct rows drawn at random, as the authors do, unless
+    ``init`` asks for k-means++; the run with the smallest inertia is kept. Above
+    50,000 rows there are fewer restarts (at least 3), each with a k-means++ start, and
+    the log says so.
     """
     n = Z.shape[0]
     _check(n_clusters, n)
-    init = "random"
     if n > MANY_ROWS and n_init > _FEWEST_RESTARTS:
         asked, init = n_init, "k-means++"
         n_init = max(_FEWEST_RESTARTS, n_init * MANY_ROWS // n)
