@@ -1,4 +1,4 @@
-"""Estimators that misbehave on purpose, in a module that worker processes can import."""
+"""Estimators that misbehave on purpose, importable by worker processes."""
 
 from __future__ import annotations
 

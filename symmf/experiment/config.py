@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
-import yaml
 from pydantic import (
     BaseModel,
     BeforeValidator,
@@ -27,7 +26,7 @@ from pydantic_core import CoreSchema
 from symmf.errors import ConfigError
 from symmf.experiment.config_errors import describe
 from symmf.experiment.settings import apply_settings
-from symmf.experiment.yaml_lines import Document, read_yaml
+from symmf.experiment.yaml_lines import Document, dump_yaml, read_yaml
 
 # Folders of the results folder that hold what all experiments share.
 RESERVED_NAMES = frozenset({"tables", "figures", "verdicts", "audit", "report"})
@@ -182,7 +181,7 @@ class ExperimentConfig(_Part):
     methods: list[MethodEntry] = Field(min_length=1)
     figures: dict[str, Any] = Field(
         default_factory=dict,
-        description="How figures of this experiment are laid out; read by `symmf plot`.",
+        description="How figures of it are laid out; read by `symmf plot`.",
     )
 
     @field_validator("name")
@@ -206,7 +205,7 @@ class ExperimentConfig(_Part):
 
     def as_yaml(self) -> str:
         """Return the experiment file's text, keys in their usual order."""
-        return yaml.safe_dump(self.as_dict(), sort_keys=False, allow_unicode=True)
+        return dump_yaml(self.as_dict())
 
     def digest(self) -> str:
         """Return the sha256 of what determines results.

@@ -26,7 +26,21 @@ _Loader.yaml_implicit_resolvers = {
     first: [(tag, pattern) for tag, pattern in pairs if "timestamp" not in tag]
     for first, pairs in yaml.SafeLoader.yaml_implicit_resolvers.items()
 }
-_Loader.add_implicit_resolver("tag:yaml.org,2002:float", _FLOAT, list("-+.0123456789"))
+
+
+class _Dumper(yaml.SafeDumper):
+    """Quotes the texts that :class:`_Loader` would read as something else."""
+
+
+for _class in (_Loader, _Dumper):
+    _class.add_implicit_resolver(
+        "tag:yaml.org,2002:float", _FLOAT, list("-+.0123456789")
+    )
+
+
+def dump_yaml(data: Any) -> str:
+    """Write plain data as YAML that :func:`parse_yaml` reads back."""
+    return yaml.dump(data, Dumper=_Dumper, sort_keys=False, allow_unicode=True)
 
 
 def nearest(name: str, known: Iterable[str]) -> str:
