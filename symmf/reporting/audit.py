@@ -207,10 +207,10 @@ def _decide(
     if not _multiple_exists(pair):
         return "impossible", "no whole number of samples gives this mean AC"
     if method != "none" and published > hull + NUMERICAL_SLACK:
-        return "impossible", f"{_METHODS[method]}, any number of runs (T2)"
+        return "impossible", f"{_METHODS[method]}; for any number of runs (T2)"
     if method != "none" and published > upper + NUMERICAL_SLACK:
         runs = pair.setting.runs
-        return "impossible", f"{_METHODS[method]}, exactly {runs} runs (T3)"
+        return "impossible", f"{_METHODS[method]}; for exactly {runs} runs (T3)"
     return "undecided", "no bound excludes it and no tables were found"
 
 

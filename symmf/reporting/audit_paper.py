@@ -11,9 +11,11 @@ import pandas as pd
 from symmf.reporting.audit import Pair, Result, audit_pairs, results_frame
 from symmf.reporting.audit_setting import Setting
 from symmf.reporting.audit_tables import AVERAGES
+from symmf.reporting.files import csv_text, write_text
 from symmf.reporting.paper import DATASET_TITLES, ROWS, class_sizes, published_values
 
 AUDIT_FILE = "audit.csv"
+VERDICTS = ("impossible", "possible", "mixed", "undecided")
 
 
 def paper_pairs(runs: int | None = 10) -> dict[tuple[str, int, str], Pair]:
@@ -65,21 +67,14 @@ def audit_paper(
     return frame, results
 
 
-def cell_summary(frame: pd.DataFrame) -> pd.DataFrame:
-    """Count verdicts per cell of the paper's tables.
+def common_verdicts(frame: pd.DataFrame) -> pd.Series:
+    """Return one verdict per pair, over all normalisations of the frame.
 
-    A pair counts as impossible (possible) only if it is so in every normalisation of
-    the frame; otherwise it is ``mixed``, or ``undecided`` if some are undecided.
+    A pair is impossible (possible) only if it is so in every normalisation; otherwise
+    it is ``undecided`` if some are undecided, and else ``mixed``.
     """
-    keys = ["dataset", "n_clusters", "row"]
-    pairs = frame.groupby(keys, sort=False)["verdict"].agg(_common_verdict)
-    kinds = ["impossible", "possible", "mixed", "undecided"]
-    counts = pairs.groupby(["dataset", "n_clusters"], sort=False).value_counts()
-    table = counts.unstack(fill_value=0).reindex(columns=kinds, fill_value=0)
-    order = pairs.reset_index()[keys[:2]].drop_duplicates()
-    summary = order.merge(table.reset_index(), on=keys[:2], how="left")
-    summary.insert(2, "pairs", summary[kinds].sum(axis=1))
-    return summary
+    keys = [key for key in ("dataset", "name", "n_clusters", "row") if key in frame]
+    return frame.groupby(keys, sort=False)["verdict"].agg(_common_verdict)
 
 
 def _common_verdict(verdicts: pd.Series) -> str:
@@ -89,11 +84,27 @@ def _common_verdict(verdicts: pd.Series) -> str:
     return "undecided" if "undecided" in kinds else "mixed"
 
 
+def cell_summary(frame: pd.DataFrame) -> pd.DataFrame:
+    """Count the common verdicts per cell of the paper's tables.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns ``dataset``, ``n_clusters``, ``pairs`` and one per kind of verdict.
+    """
+    verdicts = common_verdicts(frame).reset_index()
+    lines = []
+    for (dataset, K), cell in verdicts.groupby(["dataset", "n_clusters"], sort=False):
+        counts = {kind: int((cell["verdict"] == kind).sum()) for kind in VERDICTS}
+        lines.append(
+            {"dataset": dataset, "n_clusters": K, "pairs": len(cell), **counts}
+        )
+    return pd.DataFrame(lines)
+
+
 def save_audit(frame: pd.DataFrame, results: Sequence[Result], folder: Path) -> None:
     """Write ``audit.csv`` and the tables of all witnesses, ``witnesses.json``."""
-    folder.mkdir(parents=True, exist_ok=True)
-    text = frame.to_csv(index=False, float_format="%.6g", lineterminator="\n")
-    (folder / AUDIT_FILE).write_text(text, encoding="utf-8")
+    write_text(folder / AUDIT_FILE, csv_text(frame))
     lines = [
         json.dumps(
             {
@@ -111,8 +122,7 @@ def save_audit(frame: pd.DataFrame, results: Sequence[Result], folder: Path) -> 
         for result in results
         if result.witness is not None
     ]
-    content = "[" + ",\n".join(lines) + "]\n"
-    (folder / "witnesses.json").write_text(content, encoding="utf-8")
+    write_text(folder / "witnesses.json", "[" + ",\n".join(lines) + "]\n")
 
 
 def load_audit(results: Path) -> pd.DataFrame | None:

@@ -25,7 +25,7 @@ from symmf.seeds import generator
 LIBRARY_SIZE = 1000
 # Part of the rounding interval that a witness may use.
 SAFETY = 0.96
-REFINEMENT_STEPS = 3000
+REFINEMENT_STEPS = 1500
 
 Table = tuple[tuple[int, ...], ...]
 
@@ -240,7 +240,8 @@ def _class_weights(
     own: FloatArray = np.zeros((K, m))
     own[np.arange(max(K, m)) % K, np.arange(max(K, m)) % m] = 1.0
     if m > K:
-        own *= rng.gamma(1.0, size=own.shape) + 1e-9
+        evenness = 10 ** rng.uniform(-0.5, 2)
+        own *= rng.gamma(evenness, size=own.shape) + 1e-9
     own = own / own.sum(axis=1, keepdims=True)
     if plain:
         return own

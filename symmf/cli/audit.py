@@ -1,0 +1,266 @@
+"""``symmf audit``: which published (AC, NMI) pairs are possible at all."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from symmf.errors import InputError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from symmf.reporting.audit import Pair
+
+AVERAGES = ("max", "arithmetic", "geometric", "harmonic", "min")
+COLUMNS = ("classes", "clusters", "ac", "nmi", "choose", "runs", "decimals", "name")
+
+
+@click.command()
+@click.option("--classes", help="Class sizes, as 72,72 or 72*20 (twenty times 72).")
+@click.option(
+    "--choose", type=int, help="Classes in a run, if not all: any of them, each time."
+)
+@click.option("--clusters", type=int, help="Most clusters in a run; default: classes.")
+@click.option("--ac", help="Published mean accuracy, between 0 and 1.")
+@click.option("--nmi", help="Published mean NMI, between 0 and 1.")
+@click.option(
+    "--runs", default="10", show_default=True, help="Runs averaged, or 'any'."
+)
+@click.option(
+    "--average",
+    type=click.Choice([*AVERAGES, "all"]),
+    default="all",
+    show_default=True,
+    help="Mean of the entropies that NMI is divided by.",
+)
+@click.option("--decimals", type=int, help="Printed decimals; default: the most typed.")
+@click.option(
+    "--pairs",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help="A CSV file of pairs.",
+)
+@click.option(
+    "--out",
+    type=click.Path(file_okay=False, path_type=Path),
+    help="Folder for the files; default for the paper: results/audit.",
+)
+@click.option("--search/--no-search", default=True, help="Look for witness tables.")
+def audit(
+    average: str, pairs: Path | None, out: Path | None, search: bool, **values: Any
+) -> None:
+    """Check whether published means of AC and NMI can belong to the same runs.
+
+    Without options: the 108 pairs of the paper. With --classes, --ac and --nmi: one
+    pair. With --pairs: every line of a CSV file with the columns classes, ac, nmi and,
+    if wanted, clusters, choose, runs, decimals, name; class sizes are separated by
+    spaces there, or by commas within quotes.
+
+    A verdict is 'impossible' (a proven bound is exceeded, rounding allowed for),
+    'possible' (tables are found that have these means) or 'undecided'.
+
+    \b
+    symmf audit --classes 72,72 --ac 0.975 --nmi 0.958
+    symmf audit --classes 300*3 --clusters 6 --ac 0.316 --nmi 0.296
+    symmf audit --pairs table3.csv --average arithmetic --out checked
+    """  # noqa: D301
+    averages = AVERAGES if average == "all" else (average,)
+    single = [values[key] for key in ("classes", "ac", "nmi")]
+    if pairs is not None and any(single):
+        raise InputError("Give either --pairs or a single pair, not both.")
+    if pairs is not None:
+        _audit_list(_read_pairs(pairs, values), averages, out, search)
+    elif all(single):
+        _audit_list([_pair(values, "")], averages, out, search)
+    elif any(values[key] for key in values if key != "runs"):
+        raise InputError("A single pair needs all of --classes, --ac and --nmi.")
+    else:
+        _audit_paper(averages, values["runs"], out or Path("results/audit"), search)
+
+
+def _audit_paper(averages: Iterable[str], runs: str, out: Path, search: bool) -> None:
+    from symmf.reporting.audit_paper import audit_paper, cell_summary, save_audit
+    from symmf.reporting.audit_words import EXPLANATIONS, counts_sentence, markdown
+    from symmf.reporting.files import write_text
+    from symmf.reporting.paper import DATASET_TITLES
+
+    frame, results = audit_paper(averages, runs=_runs(runs), search=search)
+    summary = cell_summary(frame)
+    summary["dataset"] = summary["dataset"].map(DATASET_TITLES)
+    click.echo(summary.to_string(index=False))
+    click.echo()
+    _echo_pairs(frame[frame["verdict"] != "possible"])
+    click.echo()
+    click.echo(_wrapped(counts_sentence(frame)))
+    click.echo()
+    click.echo(_wrapped(EXPLANATIONS))
+    save_audit(frame, results, out)
+    write_text(out / "audit.md", markdown(frame))
+    click.echo(f"\nWritten to {out}: audit.csv, audit.md, witnesses.json")
+
+
+def _audit_list(
+    pairs: list[Pair], averages: Iterable[str], out: Path | None, search: bool
+) -> None:
+    from symmf.reporting.audit import audit_pairs, results_frame
+    from symmf.reporting.audit_paper import save_audit
+    from symmf.reporting.audit_words import DEFINITIONS, EXPLANATIONS, sentence
+
+    results = audit_pairs(pairs, averages, search=search)
+    frame = results_frame(results)
+    _echo_pairs(frame, by_average=len(pairs) == 1)
+    click.echo()
+    if len(pairs) == 1:
+        # The weakest claim of each kind stands for the others.
+        weakest = frame.sort_values("margin", kind="stable").drop_duplicates("verdict")
+        for line in weakest.to_dict("records"):
+            click.echo(_wrapped(sentence(line)))
+        click.echo()
+    click.echo(_wrapped("Assumed: " + " ".join(DEFINITIONS)))
+    if (frame["verdict"] == "impossible").any():
+        click.echo()
+        click.echo(_wrapped(EXPLANATIONS))
+    if out is not None:
+        save_audit(frame, results, out)
+        click.echo(f"\nWritten to {out}: audit.csv, witnesses.json")
+
+
+def _echo_pairs(frame: pd.DataFrame, *, by_average: bool = False) -> None:
+    """Show a line per pair and verdict, or one per normalisation."""
+    from symmf.reporting.audit_words import pair_label
+
+    keys = ["dataset", "row", "name", "n_classes", "n_clusters", "runs", "ac", "nmi"]
+    keys = [key for key in [*keys, "verdict"] if key in frame]
+    if by_average and not (frame["margin_ac"] > 0).any():
+        keys.append("average")
+    lines = []
+    for _, group in frame.groupby(keys, sort=False, dropna=False):
+        first = group.iloc[0].to_dict()
+        lines.append(
+            {
+                "pair": pair_label(first),
+                "AC": f"{first['ac']:.{first['decimals']}f}",
+                "NMI": f"{first['nmi']:.{first['decimals']}f}",
+                "normalisation": _span(frame, group),
+                **_bounds(group),
+                "verdict": first["verdict"],
+                "basis": group["basis"].iloc[-1],
+            }
+        )
+    if not lines:
+        return
+    header = list(lines[0])
+    widths = [max(len(key), *(len(line[key]) for line in lines)) for key in header]
+    for line in [dict(zip(header, header, strict=True)), *lines]:
+        cells = (line[key].ljust(w) for key, w in zip(header, widths, strict=True))
+        click.echo("  ".join(cells).rstrip())
+
+
+def _span(frame: pd.DataFrame, group: pd.DataFrame) -> str:
+    names = list(dict.fromkeys(group["average"]))
+    everything = len(names) == frame["average"].nunique() > 1
+    return "all" if everything else ", ".join(names)
+
+
+def _bounds(group: pd.DataFrame) -> dict[str, str]:
+    """Return the bound, or its range, and the smallest margin of a group."""
+    if (group["margin_ac"] > 0).any():
+        first = group.iloc[0]
+        return {
+            "bound": f"AC >= {first['ac_floor']:.4f}",
+            "margin": f"{first['margin_ac']:+.4f}",
+        }
+    if group["margin"].isna().all():
+        return {"bound": "-", "margin": "-"}
+    ends = [f"{value:.4f}" for value in group["nmi_bound"].agg(["min", "max"])]
+    return {
+        "bound": "NMI <= " + " to ".join(dict.fromkeys(ends)),
+        "margin": f"{group['margin'].min():+.4f}",
+    }
+
+
+def _wrapped(text: str) -> str:
+    return click.wrap_text(text, width=88)
+
+
+def _read_pairs(path: Path, defaults: Mapping[str, Any]) -> list[Pair]:
+    """Read pairs; options given on the command line stand in for missing columns."""
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+    except UnicodeDecodeError:
+        raise InputError(f"{path} is not a UTF-8 text file.") from None
+    reader = csv.DictReader(text.splitlines())
+    columns = [name.strip().lower() for name in reader.fieldnames or []]
+    reader.fieldnames = columns
+    unknown = [name for name in columns if name not in COLUMNS]
+    missing = [name for name in ("classes", "ac", "nmi") if name not in columns]
+    if unknown or missing:
+        problem = f"lacks {missing}" if missing else f"has unknown columns {unknown}"
+        raise InputError(
+            f"{path} {problem}; its first line must name columns out of "
+            f"{', '.join(COLUMNS)}."
+        )
+    pairs = []
+    for line in reader:
+        given = {k: v for k, v in line.items() if isinstance(v, str) and v.strip()}
+        number = reader.line_num
+        try:
+            pairs.append(_pair({**defaults, **given}, f"line {number}"))
+        except InputError as error:
+            raise InputError(f"{path}, line {number}: {error}") from error
+    if not pairs:
+        raise InputError(f"{path} holds no pairs below its first line.")
+    return pairs
+
+
+def _pair(values: Mapping[str, str | None], name: str) -> Pair:
+    from symmf.reporting.audit import Pair
+    from symmf.reporting.audit_setting import Setting
+
+    pool = _class_sizes(values.get("classes") or "")
+    choose = _whole(values.get("choose") or len(pool), "choose")
+    setting = Setting(
+        pool=pool,
+        n_classes=choose,
+        n_clusters=_whole(values.get("clusters") or choose, "clusters"),
+        runs=_runs(values.get("runs") or "10"),
+    )
+    ac, nmi = (str(values.get(key) or "").strip() for key in ("ac", "nmi"))
+    typed = max(len(text.partition(".")[2]) for text in (ac, nmi))
+    return Pair(
+        setting=setting,
+        ac=_score(ac, "ac"),
+        nmi=_score(nmi, "nmi"),
+        decimals=_whole(values.get("decimals") or max(typed, 1), "decimals"),
+        name=str(values.get("name") or name),
+    )
+
+
+def _class_sizes(text: str) -> tuple[int, ...]:
+    sizes: list[int] = []
+    for part in text.replace(";", " ").replace(",", " ").split():
+        size, star, times = part.partition("*")
+        sizes += [_whole(size, "classes")] * (_whole(times, "classes") if star else 1)
+    return tuple(sizes)
+
+
+def _whole(value: str | int, name: str) -> int:
+    try:
+        return int(value)
+    except ValueError:
+        raise InputError(f"'{value}' under {name} is not a whole number.") from None
+
+
+def _score(text: str, name: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        raise InputError(f"'{text}' under {name} is not a number.") from None
+
+
+def _runs(text: str) -> int | None:
+    return None if text.strip().lower() == "any" else _whole(text, "runs")
