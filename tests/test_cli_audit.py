@@ -1,0 +1,123 @@
+import pandas as pd
+import pytest
+from click.testing import CliRunner
+
+from symmf.cli.audit import audit
+from symmf.errors import InputError
+
+
+@pytest.fixture
+def run():
+    def call(*args):
+        result = CliRunner().invoke(audit, [str(a) for a in args])
+        if result.exception is not None and result.exit_code == 1:
+            raise result.exception
+        assert result.exit_code == 0, result.output
+        return " ".join(result.output.split())
+
+    return call
+
+
+PAIR = ("--classes", "72,72", "--clusters", 2, "--ac", "0.975", "--nmi", "0.958")
+
+
+def test_one_pair(run):
+    text = run(*PAIR, "--average", "arithmetic")
+    assert "0.975 0.958 arithmetic NMI <= 0.9344 +0.0231 impossible" in text
+    assert "at mean AC 0.975 the mean NMI is at most 0.9344" in text
+    assert "Possible explanations include" in text
+
+
+def test_all_normalisations_and_the_weakest_claim_in_words(run):
+    text = run(*PAIR)
+    assert text.count("impossible") == 5
+    assert "divided by the smaller entropy: at mean AC 0.975" in text
+
+
+def test_a_possible_pair_needs_no_explanation(run):
+    text = run("--classes", "72*10", "--ac", "0.674", "--nmi", "0.624", "--runs", "any")
+    assert "possible" in text
+    assert "does not make them likely" in text
+    assert "Possible explanations" not in text
+
+
+def test_accuracy_below_its_floor_is_one_line(run):
+    text = run("--classes", "300*3", "--ac", "0.316", "--nmi", "0.296")
+    assert "all AC >= 0.3333 +0.0168 impossible" in text
+    assert text.count("impossible") == 1
+
+
+def test_classes_drawn_from_a_pool(run):
+    scores = ("--choose", 2, "--ac", "0.500", "--nmi", "0.151", "--average", "max")
+    assert "impossible" in run("--classes", "30*2", *scores)
+    assert "explicit tables" in run("--classes", "30*2 90", *scores)
+
+
+def test_a_file_of_pairs(run, tmp_path):
+    path = tmp_path / "pairs.csv"
+    path.write_text(
+        "name,classes,clusters,ac,nmi,runs\n"
+        'first,"72, 72",2,0.975,0.958,10\n'
+        "second,300 300 300,,0.316,0.296,\n"
+    )
+    text = run("--pairs", path, "--average", "max", "--out", tmp_path / "out")
+    assert "first 0.975 0.958 max NMI <= 0.9311" in text
+    assert "second 0.316 0.296 max AC >= 0.3333" in text
+    written = pd.read_csv(tmp_path / "out" / "audit.csv")
+    assert list(written["verdict"]) == ["impossible", "impossible"]
+
+
+@pytest.mark.parametrize(
+    ("args", "message"),
+    [
+        (("--ac", "0.9"), "needs all of --classes, --ac and --nmi"),
+        (("--clusters", "3"), "needs all of"),
+        (("--classes", "x,2", "--ac", ".9", "--nmi", ".8"), "'x' under classes"),
+        (("--classes", "5,5", "--ac", "90", "--nmi", ".8"), "divide percentages"),
+        (("--classes", "5,5", "--ac", "a", "--nmi", ".8"), "'a' under ac"),
+        (("--classes", "5", "--ac", ".9", "--nmi", ".8"), "at least two"),
+        ((*PAIR, "--runs", "many"), "'many' under runs"),
+    ],
+)
+def test_bad_input_is_a_sentence(run, args, message):
+    with pytest.raises(InputError, match=message):
+        run(*args)
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("classes,ac\n5 5,0.9\n", r"lacks \['nmi'\]"),
+        ("classes,ac,nmi,size\n", r"unknown columns \['size'\]"),
+        ("classes,ac,nmi\n5 5,0.9,0.8\n5 5,1.9,0.8\n", "line 3: AC must lie"),
+        ("classes,ac,nmi\n", "holds no pairs"),
+        ("", "lacks"),
+    ],
+)
+def test_bad_files_are_named_with_the_line(run, tmp_path, content, message):
+    path = tmp_path / "pairs.csv"
+    path.write_text(content)
+    with pytest.raises(InputError, match=message):
+        run("--pairs", path)
+
+
+def test_other_files_and_a_file_beside_a_pair(run, tmp_path):
+    path = tmp_path / "pairs.csv"
+    path.write_bytes(b"\xff\xfe")
+    with pytest.raises(InputError, match="not a UTF-8 text file"):
+        run("--pairs", path)
+    with pytest.raises(InputError, match="either --pairs or a single pair"):
+        run("--pairs", path, *PAIR)
+
+
+def test_the_paper(run, tmp_path):
+    out = tmp_path / "results"
+    text = run("--average", "arithmetic", "--no-search", "--out", out)
+    assert "35 of 108 pairs cannot be means of the same runs" in text
+    assert "COIL-20, K = 2, Ours 0.975 0.958 arithmetic NMI <= 0.9344" in text
+    assert sorted(p.name for p in out.iterdir()) == [
+        "audit.csv",
+        "audit.md",
+        "witnesses.json",
+    ]
+    assert len(pd.read_csv(out / "audit.csv")) == 108
