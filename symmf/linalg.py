@@ -69,9 +69,10 @@ def residual_operator(M: LinearOperator, H: FloatArray) -> LinearOperator:
 
 
 def spectral_norm(M: LinearOperator, H: FloatArray | None = None) -> float:
-    """Return ||M||_2, or sigma = ||H H^T - M||_2, to full precision.
+    """Return ||M||_2, or sigma = ||H H^T - M||_2.
 
-    Dense for small n; otherwise Lanczos for the eigenvalue of largest magnitude.
+    To full precision for small n; otherwise by Lanczos with residuals below 1e-6 of
+    the value, whose own error is of second order.
     """
     n = M.shape[0]
     if n <= DENSE_EIGEN_LIMIT:
@@ -83,19 +84,41 @@ def spectral_norm(M: LinearOperator, H: FloatArray | None = None) -> float:
     operator = M if H is None else residual_operator(M, H)
     # A fixed start keeps results repeatable; it has no symmetry to be trapped by.
     v0 = np.random.default_rng(0).standard_normal(n).astype(M.dtype)
-    value = eigsh(operator, k=1, which="LM", v0=v0, return_eigenvectors=False)
+    if not operator.matvec(v0).any():
+        return 0.0  # the zero matrix, on which Lanczos cannot start
+    # A wide basis, because eigenvalues of both signs often tie in magnitude.
+    value = eigsh(
+        operator, k=1, which="LM", v0=v0, ncv=40, tol=1e-6, return_eigenvectors=False
+    )
     return float(abs(value[0]))
 
 
 def smallest_eigenvalue(M: LinearOperator) -> float:
-    """Return sigma_n(M), the algebraically smallest eigenvalue."""
+    """Return sigma_n(M), the algebraically smallest eigenvalue.
+
+    Exact for small n; otherwise a lower bound, within about 1e-3 ||M||_2.
+    """
     n = M.shape[0]
     if n <= DENSE_EIGEN_LIMIT:
         return float(np.linalg.eigvalsh(np.asarray(M.toarray(), float))[0])
+    size = spectral_norm(M)
+    if size == 0:
+        return 0.0
+
+    def product(v: FloatArray) -> FloatArray:
+        v = v.reshape(n, -1)
+        out: FloatArray = size * v - M.matmat(v)
+        return out
+
+    # The largest eigenvalue of size I - M: its accuracy is relative to ||M||, while
+    # that of a smallest eigenvalue near zero would never be reached.
+    shifted = LinearOperator(M.shape, matvec=product, dtype=M.dtype)
     v0 = np.random.default_rng(0).standard_normal(n).astype(M.dtype)
-    value = eigsh(M, k=1, which="SA", v0=v0, return_eigenvectors=False, tol=1e-6)
-    # Lanczos approaches from above; the margin makes it a bound again.
-    return float(value[0] - 1e-5 * abs(value[0]))
+    if not shifted.matvec(v0).any():
+        return size
+    value = eigsh(shifted, k=1, which="LA", v0=v0, return_eigenvectors=False, tol=1e-4)
+    # Lanczos approaches from inside; the margin makes it a bound again.
+    return float(size - value[0] - 1e-3 * size)
 
 
 @dataclass(slots=True)
@@ -141,6 +164,9 @@ def top_eigenpairs(
         values, vectors = np.linalg.eigh(dense)
         top = slice(n - 1, n - 1 - k if k < n else None, -1)
         return values[top], np.ascontiguousarray(vectors[:, top])
+    if M.fro2 == 0:
+        # Lanczos cannot start on the zero matrix, whose eigenvectors are any.
+        return np.zeros(k), np.linalg.qr(rng.standard_normal((n, k)))[0]
     if M.dtype == np.float32:
         tol = max(tol, 1e-5)  # what products in single precision can resolve
     values, vectors = _lanczos(M, k, None, rng, tol)
