@@ -1,1 +1,47 @@
-"""Placeholder."""
+"""The methods of the paper's tables as scikit-learn clusterers.
+
+``METHODS`` maps the name used in YAML files, on the command line and in tables to the
+class, in the order of the paper. Importing it does not import PyTorch, which only DSC
+needs and imports when it is fitted.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sklearn.cluster import KMeans
+
+from symmf.clustering.deep_subspace import DSC
+from symmf.clustering.gnmf import GNMF
+from symmf.clustering.nmf import NMF
+from symmf.clustering.snmf import SNMF
+from symmf.clustering.spectral import Spectral
+from symmf.clustering.symhals import SymHALS
+from symmf.clustering.symmf import SymMF
+from symmf.clustering.symnmf import SymNMF
+
+# KMeans is scikit-learn's own and has no type that mypy could see.
+METHODS: dict[str, Any] = {
+    "kmeans": KMeans,
+    "nmf": NMF,
+    "spectral": Spectral,
+    "symhals": SymHALS,
+    "snmf": SNMF,
+    "symnmf": SymNMF,
+    "gnmf": GNMF,
+    "dsc": DSC,
+    "symmf": SymMF,
+}
+
+__all__ = [
+    "DSC",
+    "GNMF",
+    "METHODS",
+    "NMF",
+    "SNMF",
+    "KMeans",
+    "Spectral",
+    "SymHALS",
+    "SymMF",
+    "SymNMF",
+]

@@ -94,7 +94,7 @@ class GNMF(Clusterer):
     n_init : int
         Restarts of k-means.
     random_state : int, Generator, RandomState or None
-        For the start, uniform in [0, 1), and k-means.
+        Seeds the start, uniform in [0, 1), and k-means.
 
     Attributes
     ----------

@@ -116,7 +116,7 @@ class NMF(Clusterer):
         Stop when the projected gradient has shrunk by this factor since the first
         iteration; 0 never stops.
     random_state : int, Generator, RandomState or None
-        For the start, uniform in [0, 1).
+        Seeds the start, uniform in [0, 1).
 
     Attributes
     ----------

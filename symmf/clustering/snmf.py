@@ -45,7 +45,7 @@ class SNMF(NonnegativeSymmetric):
     tol : float
         Stop when phi falls by at most this share; 0 never stops.
     random_state : int, Generator, RandomState or None
-        For the starts, uniform in [0, 1).
+        Seeds the starts, uniform in [0, 1).
 
     Attributes
     ----------

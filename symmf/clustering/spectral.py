@@ -64,7 +64,7 @@ class Spectral(NonnegativeSymmetric):
     n_init : int
         Restarts of k-means.
     random_state : int, Generator, RandomState or None
-        For the start of Lanczos and for k-means.
+        Seeds Lanczos and k-means.
 
     Attributes
     ----------

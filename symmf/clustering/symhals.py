@@ -33,8 +33,9 @@ class SymHALS(NonnegativeSymmetric):
     n_clusters : int
         Number of clusters, and of columns of H and P.
     coupling : float, "bound" or None
-        mu. None is 0.66 for a similarity with normalised-cut scaling and 1 for others;
-        ``"bound"`` the smallest value for which H = P is proved in the limit.
+        mu, which ties the factors together. None is 0.66 for a similarity with
+        normalised-cut scaling and 1 for others; ``"bound"`` the smallest value for
+        which H = P is proved in the limit.
     order : {"factors", "columns"}
         All of H, then all of P (the original program); or h_j, p_j in turn (the
         publication).
@@ -53,7 +54,7 @@ class SymHALS(NonnegativeSymmetric):
         Stop when the objective falls by at most ``tol * ||A||_F^2`` twice in a row; 0
         never stops.
     random_state : int, Generator, RandomState or None
-        For the start.
+        Seeds the start.
 
     Attributes
     ----------

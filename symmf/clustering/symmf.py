@@ -35,8 +35,9 @@ class SymMF(Clusterer):
     n_clusters : int
         Number of clusters, and of columns of H.
     laplacian_weight : float
-        lambda. It moves the spectrum of M down: above a threshold M has fewer than
-        ``n_clusters`` positive eigenvalues and H loses columns (a warning says so).
+        lambda, the weight of the graph regulariser. It moves the spectrum of M down:
+        above a threshold M has fewer than ``n_clusters`` positive eigenvalues and H
+        loses columns (a warning says so).
     similarity : str
         How A is built from X: ``centred_cosine`` (the authors' choice), ``cosine``,
         ``inner_product``, ``gaussian``, ``self_tuning``, ``cosine_knn`` or
@@ -53,21 +54,29 @@ class SymMF(Clusterer):
         set; ``argmax`` is for nonnegative sets.
     n_init : int
         Restarts of that k-means.
-    max_iter, tol :
-        As in :func:`symmf.factorize`.
-    start : str, optional
-        How the start is drawn, as in :func:`symmf.factorize`.
+    max_iter : int
+        Largest number of iterations.
+    tol : float
+        Stop when the objective falls by at most ``tol * ||M||_F^2`` twice in a row; 0
+        never stops.
+    start : {"normal", "scaled", "uniform", "symm_mean"}, optional
+        How H is drawn at the start; the solver's own choice by default.
     published : bool
-        Follow the authors' released code, faults included.
+        Follow the authors' released code, faults included: its loop, and its k-means,
+        which chooses among restarts by the sum of unsquared distances.
     solver_options : dict, optional
         Further fields of the solver, such as ``step_scale`` or ``coupling``.
     random_state : int, Generator, RandomState or None
+        Seeds the start and k-means.
 
     Attributes
     ----------
     labels_ : (n,) array
+        Cluster of each sample.
     H_ : (n, n_clusters) array
+        The factor.
     P_ : (n, n_clusters) array or None
+        The second factor of a split method.
     n_iter_ : int
     stop_ : str
     objective_ : float

@@ -50,7 +50,7 @@ class SymNMF(NonnegativeSymmetric):
     tol : float
         Stop when the projected gradient has shrunk by this factor; 0 never stops.
     random_state : int, Generator, RandomState or None
-        For the start, uniform and scaled to the mean of A.
+        Seeds the start, uniform and scaled to the mean of A.
 
     Attributes
     ----------
