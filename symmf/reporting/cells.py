@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -124,6 +125,7 @@ def is_study(experiment: Experiment) -> bool:
     return experiment.dataset == "synthetic" or not scored or alone
 
 
+@lru_cache(maxsize=64)
 def lines(experiment: Experiment) -> tuple[Line, ...]:
     """Return the lines of an experiment in its own order, primary ones marked."""
     trials = experiment.trials
@@ -165,7 +167,8 @@ def lines(experiment: Experiment) -> tuple[Line, ...]:
     return tuple(out)
 
 
-def cells(experiment: Experiment, metric: str) -> list[Cell]:
+@lru_cache(maxsize=128)
+def cells(experiment: Experiment, metric: str) -> tuple[Cell, ...]:
     """Return every cell of an experiment for one metric, empty ones included."""
     trials = experiment.trials
     good = is_good(trials, metric)
@@ -194,10 +197,12 @@ def cells(experiment: Experiment, metric: str) -> list[Cell]:
                     lost=_lost(group, len(fine), experiment.planned(k)),
                 )
             )
-    return out
+    return tuple(out)
 
 
 def _lost(trials: pd.DataFrame, n_good: int, n_total: int) -> str:
+    if n_good == n_total:
+        return ""
     bad = trials[trials["status"] != "ok"]["status"].value_counts()
     parts = [f"{int(bad[status])} {status}" for status in sorted(bad.index)]
     rest = n_total - n_good - int(bad.sum())
@@ -212,7 +217,8 @@ def best_lambda(trials: pd.DataFrame) -> float:
     return float(str(means.idxmax())) if means.notna().any() else REFERENCE_LAMBDA
 
 
-def collect(results: Results, metric: str) -> list[Row]:
+@lru_cache(maxsize=16)
+def collect(results: Results, metric: str) -> tuple[Row, ...]:
     """Combine the table experiments into rows: the paper's, then further ones.
 
     Where two experiments give the same cell of the same row, the one named like the
@@ -220,7 +226,7 @@ def collect(results: Results, metric: str) -> list[Row]:
     """
     chosen = [e for e in results.experiments if not is_study(e)]
     chosen.sort(key=lambda e: (e.name != e.dataset, e.name))
-    return combine([cell for e in chosen for cell in cells(e, metric)])
+    return tuple(combine([cell for e in chosen for cell in cells(e, metric)]))
 
 
 def combine(found: Sequence[Cell]) -> list[Row]:
@@ -237,7 +243,10 @@ def combine(found: Sequence[Cell]) -> list[Row]:
             place in rows.get(key, {}) and rows[key][place].n_good and cell.n_good
             for place, cell in filled.items()
         ):
-            key, title = f"{key}|{line.experiment}", f"{title} [{line.experiment}]"
+            # Named by what sets the experiment apart: coil20_shared -> shared.
+            apart = line.experiment.removeprefix(f"{line.dataset}_")
+            key = f"{_identity(replace(line, primary=False))[0]}|{apart}"
+            title = f"{_identity(replace(line, primary=False))[1]} [{apart}]"
         primary = line.primary and "|" not in key
         titles.setdefault(key, (title, line.paper_row, primary))
         row = rows.setdefault(key, {})
@@ -272,9 +281,9 @@ def dataset_title(name: str, results: Results | None = None) -> str:
     if name in DATASET_TITLES:
         return DATASET_TITLES[name]
     for experiment in results.experiments if results else ():
-        block = experiment.provenance.get("dataset")
-        if isinstance(block, dict) and block.get("name") == name:
-            return str(block.get("title") or name)
+        block = experiment.sizes
+        if block.get("name") == name and block.get("title"):
+            return str(block["title"])
     return name
 
 

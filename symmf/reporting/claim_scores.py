@@ -135,7 +135,7 @@ def _gains(pair: Pairing) -> tuple[list[int], list[float]]:
 
 def regulariser_helps(results: Results) -> Decision:
     """Decide whether lambda > 0 scores higher than lambda = 0."""
-    verdicts, parts = [], []
+    verdicts, parts, short = [], [], []
     for pair in pairings(results):
         ks, gains = _gains(pair)
         test = paired_test(gains, [0.0] * len(gains))
@@ -144,6 +144,7 @@ def regulariser_helps(results: Results) -> Decision:
             for n in sorted(set(ks))
         ]
         n_up = sum(mean > 0 for mean in means)
+        short.append(f"{test.difference:+.3f} ({pair.line.label})")
         clear = test.p_value < ALPHA and float(np.median(gains)) > 0
         if clear and n_up == len(means):
             verdicts.append(HOLDS)
@@ -160,21 +161,23 @@ def regulariser_helps(results: Results) -> Decision:
             "No entry was run with and without the regulariser over several K.",
             run_command("regularization"),
         )
-    evidence = f"{len(parts)} readings of the method over K."
     return Decision(
-        verdict=worst_and_best(verdicts), evidence=evidence, details=tuple(parts)
+        verdict=worst_and_best(verdicts),
+        evidence=f"Mean gain in AC: {', '.join(short)}.",
+        details=tuple(parts),
     )
 
 
 def gain_grows(results: Results) -> Decision:
     """Decide whether the gain from the regulariser rises with K."""
-    verdicts, parts = [], []
+    verdicts, parts, short = [], [], []
     for pair in pairings(results, at_least=3):
         ks, gains = _gains(pair)
         flat = len(set(gains)) < 2
         test = stats.spearmanr(ks, gains) if not flat else None
         rho = 0.0 if test is None else float(test.statistic)
         p = 1.0 if test is None else float(test.pvalue)
+        short.append(f"{rho:+.2f} ({pair.line.label})")
         if rho > 0 and p < GROWTH_ALPHA:
             verdicts.append(HOLDS)
         else:
@@ -189,9 +192,10 @@ def gain_grows(results: Results) -> Decision:
             "No entry was run with and without the regulariser at three or more K.",
             run_command("regularization"),
         )
-    evidence = f"{len(parts)} readings of the method over K."
     return Decision(
-        verdict=worst_and_best(verdicts), evidence=evidence, details=tuple(parts)
+        verdict=worst_and_best(verdicts),
+        evidence=f"Correlation of K and gain: {', '.join(short)}.",
+        details=tuple(parts),
     )
 
 

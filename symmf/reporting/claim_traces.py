@@ -6,6 +6,7 @@ import itertools
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -23,11 +24,35 @@ from symmf.reporting.style import family
 
 LEVELS = (1e-2, 1e-4, 1e-6, 1e-8, 1e-10)
 SHARE = 0.75
-ITERATIVE = ("projected_gradient", "symmf")
+PROPOSED_SOLVERS = ("columnwise", "projected_gradient")
 RISE = 1e-9
 FLOOR = 1e-14  # below this, rises are rounding
 X_UNITS = {"iteration": "iterations", "seconds": "s"}
 CONVERGENCE = run_command("convergence")
+
+
+def parameters_of(line: Line) -> dict[str, Any]:
+    """Return the parameters of an entry with the solver's options among them."""
+    try:
+        given = json.loads(line.parameters or "{}")
+    except ValueError:
+        return {}
+    options = given.get("solver_options")
+    return {**given, **options} if isinstance(options, dict) else dict(given)
+
+
+def solver_of(line: Line) -> str:
+    """Return the solver of an entry; the proposed method chooses one if not told.
+
+    Without a constraint it takes the closed form, unless the published code is
+    followed; otherwise Algorithm 2.
+    """
+    name = family(line)
+    if name != "symmf":
+        return name
+    given = parameters_of(line)
+    free = str(given.get("constraint") or "none") == "none"
+    return "eigen" if free and not given.get("published") else "projected_gradient"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,22 +65,26 @@ class Traced:
 
     @property
     def solver(self) -> str:
-        """The solver, or the method that names one."""
-        name = family(self.line)
-        return "projected_gradient" if name == "symmf" else name
+        """The solver that ran."""
+        return solver_of(self.line)
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """The estimator's parameters with the solver's options among them."""
+        return parameters_of(self.line)
 
     @property
     def nonnegative(self) -> bool:
         """Whether the entry keeps H nonnegative."""
-        try:
-            given = json.loads(self.line.parameters or "{}")
-        except ValueError:
-            given = {}
-        if "nonnegative" in given:
+        given = self.parameters
+        if given.get("nonnegative") is not None:
             return bool(given["nonnegative"])
-        if "constraint" in given:
-            return "nonnegative" in str(given["constraint"])
-        return "nonneg" in self.line.method
+        return "nonnegative" in str(given.get("constraint"))
+
+    @property
+    def accelerated(self) -> bool:
+        """Whether the entry adds what the paper's algorithms do not have."""
+        return str(self.parameters.get("acceleration") or "none") != "none"
 
     @property
     def traces(self) -> pd.DataFrame:
@@ -201,7 +230,7 @@ def monotone(results: Results) -> Decision:
     clean: list[bool] = []
     parts: list[str] = []
     for entry in traced(results):
-        if entry.solver not in ("columnwise", "projected_gradient"):
+        if entry.solver not in PROPOSED_SOLVERS or entry.accelerated:
             continue
         y = "split_error" if entry.solver == "columnwise" else "error"
         trials = _values(entry, "iteration", y)
@@ -230,8 +259,10 @@ def eigen_expensive(results: Results) -> Decision:
     parts: list[str] = []
     for experiment in results.experiments:
         named = {line.method: line for line in lines(experiment)}
-        closed = [m for m, line in named.items() if family(line) == "eigen"]
-        iterative = [m for m, line in named.items() if family(line) in ITERATIVE]
+        closed = [m for m, line in named.items() if solver_of(line) == "eigen"]
+        iterative = [
+            m for m, line in named.items() if solver_of(line) == "projected_gradient"
+        ]
         good = experiment.trials[experiment.trials["status"] == "ok"]
         for k in experiment.cluster_counts if closed else ():
             here = good[good["n_clusters"] == k]

@@ -2,7 +2,7 @@
 
 Every claim is data with a decision function over the results. A function looks only
 at trials and traces; where they are missing the claim cannot be decided and the
-command that makes them is named. The tests are stated before the numbers are seen.
+command that makes them is named. The test is stated with each claim.
 """
 
 from __future__ import annotations

@@ -20,8 +20,8 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from symmf.reporting.files import csv_text, write_text
-from symmf.reporting.frame import Results
-from symmf.reporting.style import INK, RC
+from symmf.reporting.frame import Missing, Results
+from symmf.reporting.style import GREY, INK, RC
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,15 +45,6 @@ class Drawing:
         name = self.name.replace("-", "_")
         inside = f"{self.experiment}/" if self.experiment else ""
         return f"{inside}figures/{name}"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Missing:
-    """A figure that cannot be drawn yet: why, and the command that helps."""
-
-    name: str
-    reason: str
-    command: str
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -124,7 +115,8 @@ def svg(drawing: Drawing, prefix: str) -> str:
     text = text.replace("url(#", f"url(#{prefix}-")
     text = text.replace('xlink:href="#', f'xlink:href="#{prefix}-')
     # The page decides the ink, so that the figure is readable on light and dark.
-    text = text.replace(INK, "currentColor").replace("#ffffff", "var(--paper)")
+    text = text.replace(INK, "currentColor").replace(GREY, "var(--quiet)")
+    text = text.replace("#ffffff", "var(--paper)")
     text = re.sub(r'<svg ([^>]*?)width="[^"]*"', r"<svg \1", text, count=1)
     text = re.sub(r'<svg ([^>]*?)height="[^"]*"', r"<svg \1", text, count=1)
     label = escape(f"{drawing.title}. {drawing.caption}", quote=True)

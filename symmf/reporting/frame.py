@@ -38,7 +38,16 @@ TRACE_COLUMNS = (
 NOT_EXPERIMENTS = frozenset({"tables", "figures", "verdicts", "audit"})
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Missing:
+    """Something that cannot be shown yet: why, and the command that makes it."""
+
+    name: str
+    reason: str
+    command: str
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Experiment:
     """One folder of results: what was asked for, what came out, and where."""
 
@@ -63,6 +72,23 @@ class Experiment:
         """The ``figures`` mapping of the configuration, empty where absent."""
         given = self.config.get("figures")
         return given if isinstance(given, dict) else {}
+
+    @property
+    def sizes(self) -> dict[str, Any]:
+        """Name, title and sizes of the loaded data, as far as provenance tells.
+
+        Read from the block ``dataset`` (``name``, ``title``, ``n_samples``,
+        ``n_features``, ``n_classes``) or else from ``facts``.
+        """
+        found: dict[str, Any] = {"name": self.dataset}
+        facts = self.provenance.get("facts")
+        if isinstance(facts, dict):
+            found |= {key: facts.get(key) for key in ("n_samples", "n_features")}
+            found["n_classes"] = len(facts.get("class_sizes") or ()) or None
+        block = self.provenance.get("dataset")
+        if isinstance(block, dict):
+            found |= {key: value for key, value in block.items() if value is not None}
+        return found
 
     @property
     def command(self) -> str:
@@ -91,10 +117,14 @@ class Experiment:
 
     def planned(self, n_clusters: int) -> int:
         """Return how many trials a cell should have."""
-        here = self.trials[self.trials["n_clusters"] == n_clusters]
-        found = int(here["trial"].nunique())
+        found = self._found.get(n_clusters, 0)
         asked = self.config.get("trials")
         return max(found, asked) if isinstance(asked, int) else found
+
+    @cached_property
+    def _found(self) -> dict[int, int]:
+        by_k = self.trials.groupby("n_clusters")["trial"].nunique()
+        return {int(str(k)): int(n) for k, n in by_k.items()}
 
     @property
     def missing(self) -> int:
@@ -114,7 +144,7 @@ class Experiment:
         )
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Results:
     """All experiments of a results folder, in the order of their names."""
 

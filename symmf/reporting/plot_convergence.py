@@ -22,8 +22,8 @@ from matplotlib.figure import Figure
 
 from symmf.reporting.cells import lines, reference_lambda
 from symmf.reporting.curves import band, trials_of
-from symmf.reporting.figures import Drawing, Gallery, Missing
-from symmf.reporting.frame import Experiment, Results, run_command
+from symmf.reporting.figures import Drawing, Gallery
+from symmf.reporting.frame import Experiment, Missing, Results, run_command
 from symmf.reporting.style import Look, StyleBook
 
 X_TITLES = {"iteration": "iteration", "seconds": "solver time (s)"}
@@ -89,7 +89,7 @@ def _figure(experiment: Experiment, book: StyleBook) -> Drawing:
         tables += _panel(ax, experiment, panel, letter, book, points)
         note = str(panel.get("note") or "")
         if note:
-            notes.append(f"({letter}) {note}" if letter else note)
+            notes.append(f"{_lettered(panel, letter)}: {note}")
     for ax in axes[len(panels) :]:
         ax.set_axis_off()
     n_trials = int(experiment.traces["trial"].nunique())
@@ -180,7 +180,7 @@ def _panel(
     tables: list[pd.DataFrame] = []
     for position, curve in enumerate(curves):
         name = f"convergence-{letter or 'a'}-{position}"
-        look = book.look(curve.method)
+        look = book.look(experiment.name, curve.method)
         _draw(ax, curve, look)
         marks = _marks(curve, (position, len(curves)), scale)
         ax.plot(marks["x"], marks["median"], ls="none", gid=name, **look.points)
@@ -201,6 +201,12 @@ def _panel(
         ax.set_xscale("symlog", linthresh=smallest, linscale=0.25)
         ax.set_xlim(left=0)
     return tables
+
+
+def _lettered(panel: Mapping[str, Any], letter: str) -> str:
+    """Return the title of a panel, with its letter unless it brings its own."""
+    title = str(panel.get("title") or "")
+    return f"({letter}) {title}" if letter and not title.startswith("(") else title
 
 
 def _draw(ax: Axes, curve: Curve, look: Look) -> None:
@@ -230,10 +236,8 @@ def _decorate(ax: Axes, panel: Mapping[str, Any], x: str, letter: str) -> None:
     y = str(panel.get("y") or "error")
     ax.set_ylabel(Y_TITLES.get(y, y))
     note = "\n".join(textwrap.wrap(str(panel.get("note") or ""), 54))
-    title = str(panel.get("title") or "")
-    ax.set_title(
-        f"({letter}) {title}" if letter else title, pad=5 + 8.5 * len(note.splitlines())
-    )
+    title = "\n".join(textwrap.wrap(_lettered(panel, letter), 42))
+    ax.set_title(title, pad=5 + 8.5 * len(note.splitlines()))
     if note:
         ax.text(0, 1.02, note, transform=ax.transAxes, fontsize=6.5, va="bottom")
     if ax.get_legend_handles_labels()[0]:

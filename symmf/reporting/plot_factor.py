@@ -19,14 +19,16 @@ from scipy.optimize import linear_sum_assignment
 
 from symmf.notation import FloatArray, LabelArray
 from symmf.reporting.cells import dataset_title
-from symmf.reporting.figures import Drawing, Gallery, Missing
-from symmf.reporting.frame import Experiment, Results, run_command
+from symmf.reporting.figures import Drawing, Gallery
+from symmf.reporting.frame import Experiment, Missing, Results, run_command
 from symmf.reporting.style import (
     CLASS_COLORS,
     CLASS_MARKERS,
     DISSIMILAR,
     SIMILAR,
 )
+
+MOST_NAMED = 12  # a longer legend would be larger than the picture
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -244,9 +246,7 @@ def _embedding(picture: Illustration, results: Results) -> Drawing:
                 alpha=0.8,
                 mew=0,
                 gid=name,
-                label=picture.names[value]
-                if side == "class"
-                else f"cluster {value + 1}",
+                label=picture.names[value] if side == "class" else f"{value + 1}",
             )
             points[name] = [
                 f"{picture.names[picture.classes[i]]}, cluster {clusters[i] + 1}"
@@ -254,7 +254,8 @@ def _embedding(picture: Illustration, results: Results) -> Drawing:
             ]
         ax.set_title(title)
         ax.set_xlabel("first principal component of H")
-        ax.legend(loc="upper center", bbox_to_anchor=(0.5, -0.17), ncols=4)
+        if len(np.unique(groups)) <= MOST_NAMED:
+            ax.legend(loc="upper center", bbox_to_anchor=(0.5, -0.17), ncols=4)
     panels[0].set_ylabel("second")
     agree = float(np.mean(clusters == picture.classes))
     title = dataset_title(picture.experiment.dataset, results)

@@ -19,8 +19,8 @@ from symmf.reporting.cells import (
     lines,
     reference_lambda,
 )
-from symmf.reporting.figures import Drawing, Gallery, Missing
-from symmf.reporting.frame import Experiment, Results, run_command
+from symmf.reporting.figures import Drawing, Gallery
+from symmf.reporting.frame import Experiment, Missing, Results, run_command
 from symmf.reporting.style import GREY, Look, StyleBook
 
 METRIC_TITLES = {"ac": "AC", "nmi": "NMI"}
@@ -68,7 +68,7 @@ def sensitivity(results: Results) -> Gallery:
         Missing(
             name="lambda",
             reason=f"no grid of lambda for {dataset_title(name)}, K = {k}",
-            command=f"{run_command('lambda')}, or the lambda study of {name}",
+            command=run_command("lambda" if name == "coil20" else f"lambda_{name}"),
         )
         for name, k in PAPER_PANELS
         if (name, k) not in there
@@ -134,9 +134,8 @@ def _lambda_axes(
         xs = [float(cell.line.lam or 0) for cell in group]
         grid |= set(xs)
         label = group[0].line.label
-        _series(
-            ax, xs, group, book.look(method), label, f"lambda-{place}-{index}", points
-        )
+        look = book.look(panel.experiment.name, method)
+        _series(ax, xs, group, look, label, f"lambda-{place}-{index}", points)
         records += [_record(cell, metric) | {"lambda": cell.line.lam} for cell in group]
     _weight_axis(ax, sorted(grid))
 
@@ -253,7 +252,7 @@ def regularization(results: Results) -> Gallery:
     points: dict[str, list[str]] = {}
     records: list[dict[str, object]] = []
     for column, (ax, pair) in enumerate(zip(axes, found, strict=True)):
-        look = book.look(pair.line.method)
+        look = book.look(pair.experiment.name, pair.line.method)
         plain = Look(color=GREY, marker="s", dash=(4, 1.6), hollow=True)
         for kind, group, style in (
             (f"λ = {pair.weight:g}", pair.with_cells, look),

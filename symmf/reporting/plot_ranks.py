@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from symmf.reporting.cells import PROPOSED, Row, collect, lines
-from symmf.reporting.figures import Drawing, Gallery, Missing
-from symmf.reporting.frame import Results, run_command
+from symmf.reporting.cells import PROPOSED, Line, Row, collect, lines
+from symmf.reporting.figures import Drawing, Gallery
+from symmf.reporting.frame import Missing, Results, run_command
 from symmf.reporting.power import ranking_words
 from symmf.reporting.statistics import Ranking, rank_rows
 from symmf.reporting.style import INK, StyleBook
@@ -76,17 +78,15 @@ def critical_difference(results: Results) -> Gallery:
     return Gallery(drawings=(drawing,))
 
 
-def _methods(rows: list[Row]) -> dict[str, str]:
-    """Map row keys to the entry whose look they take."""
-    return {
-        row.key: next(iter(row.cells.values())).line.method for row in rows if row.cells
-    }
+def _methods(rows: Iterable[Row]) -> dict[str, Line]:
+    """Map row keys to the line whose look they take."""
+    return {row.key: next(iter(row.cells.values())).line for row in rows if row.cells}
 
 
 def _diagram(
     ax: Axes,
     ranking: Ranking,
-    methods: dict[str, str],
+    methods: dict[str, Line],
     book: StyleBook,
     points: dict[str, list[str]],
 ) -> None:
@@ -110,7 +110,8 @@ def _diagram(
     for index, (title, rank, key) in enumerate(
         zip(ranking.titles, ranking.ranks, ranking.keys, strict=True)
     ):
-        look = book.look(methods.get(key, ""))
+        line = methods[key]
+        look = book.look(line.experiment, line.method)
         left = index < half
         depth = index if left else n - 1 - index
         y = -0.3 - 0.16 * levels - STEP * depth

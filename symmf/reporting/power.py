@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pandas as pd
 
-from symmf.reporting.statistics import ALPHA, Ranking
+from symmf.reporting.cells import collect
+from symmf.reporting.files import csv_text, write_text
+from symmf.reporting.frame import Results
+from symmf.reporting.paper import METRIC_TITLES
+from symmf.reporting.statistics import ALPHA, Ranking, pairwise, rank_rows
 
 
 def smallest_p(n_pairs: int) -> float:
@@ -27,20 +33,22 @@ def pairwise_words(tests: pd.DataFrame) -> list[str]:
         ]
     n_tests = len(tests)
     cells = tests.groupby(["dataset", "n_clusters"]).ngroups
-    pairs, family = int(tests["n_pairs"].min()), int(tests["family"].max())
+    pairs, family = int(tests["n_pairs"].mode().max()), int(tests["family"].max())
     floor = smallest_p(pairs)
     words = [
-        f"{n_tests} paired comparisons in {cells} cells. With {pairs} pairs (the "
-        f"fewest) the smallest p-value a signed-rank test can give is {floor:.3g}; "
-        f"after Holm's correction for the {family} comparisons of a cell it is "
-        f"{min(1.0, floor * family):.3g}."
+        f"{n_tests} paired comparisons in {cells} cells, mostly of {pairs} trials. "
+        f"With {pairs} pairs the smallest p-value a signed-rank test can give is "
+        f"{floor:.3g}; after Holm's correction for the {family} comparisons of a cell "
+        f"it is {min(1.0, floor * family):.3g}."
     ]
-    if floor * family > ALPHA:
+    too_few = tests[tests["n_pairs"].map(smallest_p) * tests["family"] > ALPHA]
+    if len(too_few):
         words.append(
-            "With so few trials no difference in such a cell can be significant at "
-            f"{ALPHA:g} after correction, however large it is."
+            f"In {len(too_few)} of the comparisons there are so few trials (down to "
+            f"{int(too_few['n_pairs'].min())}) that no difference can be significant "
+            f"at {ALPHA:g} after correction, however large it is."
         )
-    elif floor * n_tests > ALPHA:
+    if floor * family <= ALPHA < floor * n_tests:
         words.append(
             "Corrected over all cells at once, no single comparison could be "
             f"significant at {ALPHA:g} ({n_tests} x {floor:.3g} = "
@@ -85,3 +93,33 @@ def ranking_words(ranking: Ranking | None) -> list[str]:
         names = ", ".join(ranking.left_out)
         words.append(f"Left out, because not run in every one of these cells: {names}.")
     return words
+
+
+def write_statistics(results: Results, folder: Path) -> list[Path]:
+    """Write ``statistics.csv`` and ``statistics.md``; return the paths."""
+    frames = []
+    lines = [
+        "# Statistics",
+        "",
+        "Paired Wilcoxon tests of the proposed method against every other row, trial "
+        "by trial; Holm's correction within a cell. `rank_biserial` and `dominance` "
+        "are effect sizes: +1 means the proposed method is better in every pair.",
+        "",
+    ]
+    for metric, title in METRIC_TITLES.items():
+        rows = collect(results, metric)
+        tests = pairwise(rows, metric)
+        ranking = rank_rows(rows, metric)
+        frames.append(tests)
+        words = [*pairwise_words(tests), *ranking_words(ranking)]
+        lines += [f"## {title}", "", *(f"- {text}" for text in words), ""]
+        if ranking is not None:
+            lines += ["| method | average rank |", "|---|---:|"]
+            pairs = zip(ranking.titles, ranking.ranks, strict=True)
+            lines += [f"| {name} | {rank:.2f} |" for name, rank in pairs]
+            lines.append("")
+    table = pd.concat([f for f in frames if len(f)] or frames[:1], ignore_index=True)
+    return [
+        write_text(folder / "statistics.csv", csv_text(table)),
+        write_text(folder / "statistics.md", "\n".join(lines)),
+    ]

@@ -130,42 +130,47 @@ def paired_values(first: Cell, second: Cell) -> tuple[list[float], list[float]]:
 def pairwise(rows: Sequence[Row], metric: str) -> pd.DataFrame:
     """Test every row against the proposed one in every cell.
 
-    Holm's correction covers the comparisons of one cell (one K of one data set).
+    Holm's correction covers the comparisons of one cell (one K of one data set) with
+    the paper's rows; further readings and controls form a family of their own.
     """
     proposed = next((r for r in rows if r.primary and r.paper_row == PROPOSED), None)
     records: list[dict[str, object]] = []
     for place in places(rows) if proposed else []:
-        ours = proposed.cells.get(place) if proposed else None
-        if ours is None:
-            continue
-        family: list[dict[str, object]] = []
-        for row in rows:
-            other = row.cells.get(place)
-            if row is proposed or other is None or row.oracle:
-                continue
-            left, right = paired_values(ours, other)
-            if not left:
-                continue
-            test = paired_test(left, right)
-            family.append(
-                {
-                    "metric": metric,
-                    "dataset": place[0],
-                    "n_clusters": place[1],
-                    "row": row.key,
-                    "title": row.title,
-                    "n_pairs": test.n_pairs,
-                    "difference": test.difference,
-                    "rank_biserial": test.rank_biserial,
-                    "dominance": test.dominance,
-                    "p": test.p_value,
-                }
-            )
-        for record, p in zip(
-            family, holm([float(str(r["p"])) for r in family]), strict=True
-        ):
-            records.append({**record, "p_holm": p, "family": len(family)})
+        for primary in (True, False):
+            family = [
+                record
+                for row in rows
+                if proposed and row is not proposed and row.primary == primary
+                if (record := _comparison(proposed, row, place, metric)) is not None
+            ]
+            adjusted = holm([float(str(record["p"])) for record in family])
+            for record, p in zip(family, adjusted, strict=True):
+                records.append({**record, "p_holm": p, "family": len(family)})
     return pd.DataFrame(records, columns=list(PAIRWISE_COLUMNS))
+
+
+def _comparison(
+    proposed: Row, row: Row, place: Place, metric: str
+) -> dict[str, object] | None:
+    ours, other = proposed.cells.get(place), row.cells.get(place)
+    if ours is None or other is None or row.oracle:
+        return None
+    left, right = paired_values(ours, other)
+    if not left:
+        return None
+    test = paired_test(left, right)
+    return {
+        "metric": metric,
+        "dataset": place[0],
+        "n_clusters": place[1],
+        "row": row.key,
+        "title": row.title,
+        "n_pairs": test.n_pairs,
+        "difference": test.difference,
+        "rank_biserial": test.rank_biserial,
+        "dominance": test.dominance,
+        "p": test.p_value,
+    }
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

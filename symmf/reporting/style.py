@@ -147,30 +147,31 @@ def family(line: Line) -> str:
 class StyleBook:
     """The looks of all lines of a results folder, the same in every figure.
 
-    Lines of one family share its colour and marker; the second and later ones, in
-    the order of their names, differ by dash and hollow markers.
+    Entries of one family share its colour and marker. Within an experiment the first
+    of a family, in the order of the configuration, is plain; later ones differ by
+    dash and hollow markers.
     """
 
     def __init__(self, lines: Iterable[Line]) -> None:
-        families: dict[str, str] = {}
-        for line in lines:
-            families.setdefault(line.method, family(line))
-        unknown = sorted(set(families.values()) - set(LOOKS))
+        known = list(lines)
+        unknown = sorted({family(line) for line in known} - set(LOOKS))
         bases = LOOKS | {
             name: _SPARE[index % len(_SPARE)] for index, name in enumerate(unknown)
         }
-        members: dict[Look, list[str]] = {}
-        # The entry named like its family comes first and keeps the plain look.
-        for method in sorted(families, key=lambda m: (m != families[m], m)):
-            members.setdefault(bases[families[method]], []).append(method)
+        members: dict[tuple[str, Look], list[str]] = {}
+        for line in known:
+            names = members.setdefault((line.experiment, bases[family(line)]), [])
+            if line.method not in names:
+                names.append(line.method)
         self._looks = {
-            method: replace(
+            (experiment, method): replace(
                 base, dash=DASHES[index % len(DASHES)], hollow=index % 2 == 1
             )
-            for base, methods in members.items()
-            for index, method in enumerate(methods)
+            for (experiment, base), names in members.items()
+            for index, method in enumerate(names)
         }
 
-    def look(self, method: str) -> Look:
+    def look(self, experiment: str, method: str) -> Look:
         """Return the look of an entry; an entry never seen before is drawn plain."""
-        return self._looks.get(method) or LOOKS.get(method) or _look(INK, "o")
+        found = self._looks.get((experiment, method))
+        return found or LOOKS.get(method) or _look(INK, "o")

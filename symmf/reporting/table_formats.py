@@ -252,33 +252,32 @@ def render_datasets(frame: pd.DataFrame, kind: str) -> str:
 
 
 def write_tables(
-    results: Results, folder: Path, *, kinds: tuple[str, ...], std: bool = False
+    results: Results,
+    folder: Path,
+    *,
+    kinds: tuple[str, ...],
+    std: bool = False,
+    combined: bool = True,
 ) -> list[Path]:
     """Write Tables I to III, combined and per experiment; return the paths."""
     written: list[Path] = []
-
-    def put(place: Path, name: str, texts: dict[str, str]) -> None:
-        for kind, text in texts.items():
-            written.append(write_text(place / f"{name}.{FORMATS[kind]}", text))
-
-    sizes = dataset_table(results)
-    if len(sizes):
-        put(
-            table_folder(folder),
-            "datasets",
-            {kind: render_datasets(sizes, kind) for kind in kinds},
-        )
     suffix = "_std" if std else ""
-    for metric in METRICS:
-        table = combined_table(results, metric)
-        if table.columns:
-            texts = {kind: render(table, kind, std=std) for kind in kinds}
-            put(table_folder(folder), table.name + suffix, texts)
-    for experiment in results.experiments:
+
+    def put(place: Path, table: Table) -> None:
+        if any(entry.n_good for row in table.rows for entry in row.entries):
+            for kind in kinds:
+                path = place / f"{table.name}{suffix}.{FORMATS[kind]}"
+                written.append(write_text(path, render(table, kind, std=std)))
+
+    if combined:
+        sizes = dataset_table(results)
+        for kind in kinds if len(sizes) else ():
+            path = table_folder(folder) / f"datasets.{FORMATS[kind]}"
+            written.append(write_text(path, render_datasets(sizes, kind)))
         for metric in METRICS:
-            table = experiment_table(experiment, results, metric)
-            if any(entry.n_good for row in table.rows for entry in row.entries):
-                texts = {kind: render(table, kind, std=std) for kind in kinds}
-                place = table_folder(folder, experiment.name)
-                put(place, table.name + suffix, texts)
+            put(table_folder(folder), combined_table(results, metric))
+    for experiment in results.experiments:
+        place = table_folder(folder, experiment.name)
+        for metric in METRICS:
+            put(place, experiment_table(experiment, results, metric))
     return written

@@ -22,9 +22,10 @@ from symmf.reporting.cells import (
     collect,
     combine,
     dataset_title,
+    is_study,
     places,
 )
-from symmf.reporting.frame import Experiment, Results, run_command
+from symmf.reporting.frame import Experiment, Missing, Results, run_command
 from symmf.reporting.paper import (
     DATASET_TITLES,
     ROWS,
@@ -152,21 +153,25 @@ def combined_table(results: Results, metric: str) -> Table:
 
 
 def experiment_table(experiment: Experiment, results: Results, metric: str) -> Table:
-    """Return the table of one experiment alone."""
-    return score_table(combine(cells(experiment, metric)), results, metric)
+    """Return the table of one experiment alone.
+
+    A study of one method has no rows of the paper: its lines are all alike.
+    """
+    found = cells(experiment, metric)
+    if is_study(experiment):
+        found = tuple(replace(c, line=replace(c.line, primary=False)) for c in found)
+    return score_table(combine(found), results, metric)
 
 
 def dataset_table(results: Results) -> pd.DataFrame:
     """Return Table I: sizes of the loaded data beside those in the paper.
 
-    The sizes come from the ``dataset`` block of each experiment's provenance.
+    The sizes come from each experiment's provenance.
     """
     published = published_datasets().set_index("dataset")
     lines: dict[str, dict[str, object]] = {}
     for experiment in results.experiments:
-        block = experiment.provenance.get("dataset")
-        if not isinstance(block, dict) or not block.get("name"):
-            continue
+        block = experiment.sizes
         name = str(block["name"])
         found = [block.get(k) for k in ("n_classes", "n_samples", "n_features")]
         if name == "synthetic" or name in lines or None in found:
@@ -196,7 +201,7 @@ TABLE_I_COLUMNS = (
 )
 
 
-def missing_tables(results: Results) -> list[str]:
+def missing_tables(results: Results) -> list[Missing]:
     """Say which of the paper's cells were not run and the command that runs them."""
     rows = collect(results, "ac")
     run = {place for row in rows for place, cell in row.cells.items() if cell.n_good}
@@ -204,10 +209,25 @@ def missing_tables(results: Results) -> list[str]:
     out = []
     for name, title in DATASET_TITLES.items():
         ks = [int(k) for k in wanted[wanted["dataset"] == name]["n_clusters"]]
-        lacking = [k for k in ks if (name, k) not in run]
+        lacking = ", ".join(str(k) for k in ks if (name, k) not in run)
         if lacking:
-            which = ", ".join(str(k) for k in lacking)
-            out.append(f"{title}, K = {which}: not run. {run_command(name)}")
+            reason = f"{title}, K = {lacking}, was not run"
+            out.append(Missing(name="tables", reason=reason, command=run_command(name)))
+    return out
+
+
+def split_by_dataset(table: Table) -> list[Table]:
+    """Return one table per data set, with the rows that have something to show."""
+    out = []
+    for name in dict.fromkeys(name for name, _ in table.columns):
+        chosen = [i for i, (other, _) in enumerate(table.columns) if other == name]
+        rows = [
+            replace(row, entries=tuple(row.entries[i] for i in chosen))
+            for row in table.rows
+        ]
+        shown = tuple(r for r in rows if any(e.n_good or e.n_total for e in r.entries))
+        columns = tuple(table.columns[i] for i in chosen)
+        out.append(replace(table, columns=columns, rows=shown))
     return out
 
 
@@ -264,7 +284,7 @@ def _notes(rows: Sequence[Row], results: Results, *, has_rule: bool) -> list[str
         )
     for row in rows:
         labels = {cell.line.label for cell in row.cells.values()}
-        if row.primary and row.paper_row == "ours" and labels - {row.title}:
+        if row.primary and labels - {row.title}:
             notes.append(f"{row.title}: {', '.join(sorted(labels))}.")
         if row.oracle:
             notes.append(

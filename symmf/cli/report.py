@@ -1,0 +1,244 @@
+"""``symmf tables``, ``plot``, ``compare`` and ``report``: read results, write pages."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from symmf.errors import SymmfError
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from symmf.reporting.frame import Missing, Results
+    from symmf.reporting.tables import Table
+
+PLOTS = (
+    "convergence",
+    "lambda",
+    "regularization",
+    "motivation",
+    "critical-difference",
+    "embedding",
+)
+FIRST_COMMAND = "symmf run configs/quickstart.yaml"
+
+
+def _results_option(command: Callable[..., Any]) -> Callable[..., Any]:
+    return click.option(
+        "--results",
+        type=click.Path(file_okay=False, path_type=Path),
+        default=Path("results"),
+        show_default=True,
+        help="Folder with one folder per experiment.",
+    )(command)
+
+
+def _out_option(command: Callable[..., Any]) -> Callable[..., Any]:
+    return click.option(
+        "--out",
+        type=click.Path(file_okay=False, path_type=Path),
+        help="Folder to write below; default: the results folder.",
+    )(command)
+
+
+@click.command()
+@click.argument("experiments", nargs=-1)
+@click.option(
+    "--format",
+    "kind",
+    type=click.Choice(["latex", "markdown", "csv", "all"]),
+    default="all",
+    show_default=True,
+)
+@click.option("--std", is_flag=True, help="Add standard deviations.")
+@_results_option
+@_out_option
+def tables(
+    experiments: tuple[str, ...], kind: str, std: bool, results: Path, out: Path | None
+) -> None:
+    """Show and write the tables: data sets, NMI and AC.
+
+    Combined tables take all experiments with scores of several methods; each
+    experiment also gets its own. With EXPERIMENTS, only theirs are shown and written.
+    """
+    from symmf.reporting.table_formats import FORMATS, METRICS, write_tables
+    from symmf.reporting.tables import (
+        combined_table,
+        experiment_table,
+        missing_tables,
+    )
+
+    found = _load(results, experiments)
+    kinds = tuple(FORMATS) if kind == "all" else (kind,)
+    console = _console()
+    for metric in METRICS:
+        table = combined_table(found, metric)
+        if table.columns:
+            _show(console, table, std)
+        else:
+            for experiment in found.experiments if experiments else ():
+                _show(console, experiment_table(experiment, found, metric), std)
+    # Of chosen experiments only their own tables: the combined ones need all.
+    written = write_tables(
+        found, out or results, kinds=kinds, std=std, combined=not experiments
+    )
+    if not experiments:
+        for gap in missing_tables(found):
+            click.echo(f"Missing: {gap.reason}. To make it: {gap.command}")
+    _say_written(written, found)
+
+
+@click.command()
+@click.argument("name", metavar="NAME", type=click.Choice([*PLOTS, "all"]))
+@click.argument("experiments", nargs=-1)
+@_results_option
+@_out_option
+def plot(
+    name: str, experiments: tuple[str, ...], results: Path, out: Path | None
+) -> None:
+    """Draw a figure as PDF and PNG, with its numbers as CSV and its caption.
+
+    NAME is convergence, lambda, regularization, motivation, critical-difference,
+    embedding or all. EXPERIMENTS limit the drawing to some experiments. What cannot
+    be drawn yet is named with the command that makes it.
+    """
+    from dataclasses import replace
+
+    from symmf.reporting.figures import draw, save
+
+    found = _load(results, experiments)
+    written: list[Path] = []
+    for each in PLOTS if name == "all" else (name,):
+        gallery = draw(each, found)
+        for drawing in gallery.drawings:
+            if len(experiments) == 1 and not drawing.experiment:
+                drawing = replace(drawing, experiment=experiments[0])
+            written += save(drawing, out or results)
+        _say_missing(gallery.missing)
+    _say_written(written, found)
+
+
+@click.command()
+@_results_option
+@_out_option
+def compare(results: Path, out: Path | None) -> None:
+    """Set our values beside the paper's 216, decide its claims, test differences."""
+    from symmf.reporting import claims, verdicts
+    from symmf.reporting.power import write_statistics
+
+    found = _load(results)
+    comparison = verdicts.compare(found)
+    decided = claims.ledger(found)
+    console = _console()
+    _show_counts(console, verdicts.by_row(comparison))
+    total = verdicts.counts(comparison)
+    parts = ", ".join(f"{n} {verdict}" for verdict, n in total.items())
+    click.echo(f"Published values: {parts}.\n")
+    for line in decided.to_dict("records"):
+        click.echo(f"{line['verdict']:>18}  {line['claim']}")
+        click.echo(f"{'':>18}  {line['evidence']}")
+    folder = (out or results) / "verdicts"
+    written = [
+        *verdicts.write_comparison(comparison, folder),
+        *claims.write_ledger(decided, folder),
+        *write_statistics(found, folder),
+    ]
+    click.echo()
+    _say_written(written, found)
+
+
+@click.command()
+@_results_option
+@click.option(
+    "--out",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="The page to write; default: report.html in the results folder.",
+)
+def report(results: Path, out: Path | None) -> None:
+    """Write everything as one HTML page that needs no network."""
+    from symmf.reporting.html import write_report
+
+    found = _load(results)
+    path = write_report(found, out or results / "report.html")
+    _say_written([path], found)
+
+
+def _load(results: Path, names: Sequence[str] = ()) -> Results:
+    """Bring the CSV files up to date with the records, then read them."""
+    from symmf.reporting.frame import load_results
+
+    for records in sorted(results.glob("*/records")):
+        if records.is_dir() and (not names or records.parent.name in names):
+            _export(records.parent)
+    found = load_results(results, names)
+    for text in found.problems:
+        click.echo(f"Note: {text}", err=True)
+    return found
+
+
+def _export(folder: Path) -> None:
+    from symmf.experiment.store import export
+
+    try:
+        export(folder)
+    except (SymmfError, OSError) as error:
+        click.echo(
+            f"Note: the tables of {folder.name} could not be brought up to date with "
+            f"its records; they are used as they are. {error}",
+            err=True,
+        )
+
+
+def _console() -> Console:
+    from rich.console import Console
+
+    console = Console(highlight=False)
+    # A file or a pipe has no width of its own.
+    return console if console.is_terminal else Console(highlight=False, width=200)
+
+
+def _show(console: Console, table: Table, std: bool) -> None:
+    """Print a table, one data set at a time where the terminal is too narrow."""
+    from rich.measure import Measurement
+
+    from symmf.reporting.table_formats import to_rich
+    from symmf.reporting.tables import split_by_dataset
+
+    whole = to_rich(table, std=std)
+    if Measurement.get(console, console.options, whole).maximum <= console.width:
+        console.print(whole)
+        return
+    for part in split_by_dataset(table):
+        console.print(to_rich(part, std=std))
+
+
+def _show_counts(console: Console, counts: Any) -> None:
+    from rich.table import Table as RichTable
+
+    shown = RichTable(title="Published values by row", title_justify="left")
+    for column in counts.columns:
+        shown.add_column(str(column), justify="left" if column == "method" else "right")
+    for line in counts.itertuples(index=False):
+        shown.add_row(*(str(value) for value in line))
+    console.print(shown)
+
+
+def _say_missing(missing: Sequence[Missing]) -> None:
+    for gap in missing:
+        click.echo(f"Not drawn: {gap.name}: {gap.reason}. To make it: {gap.command}")
+
+
+def _say_written(paths: Sequence[Path], found: Results) -> None:
+    if not found.experiments:
+        click.echo(
+            f"There are no results in {found.folder}. Start with {FIRST_COMMAND}"
+        )
+    if not paths:
+        click.echo("Nothing was written.")
+    for folder in dict.fromkeys(path.parent for path in paths):
+        names = ", ".join(path.name for path in paths if path.parent == folder)
+        click.echo(f"Written to {folder}: {names}")
