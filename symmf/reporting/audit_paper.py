@@ -110,8 +110,8 @@ def save_audit(frame: pd.DataFrame, results: Sequence[Result], folder: Path) -> 
             {
                 "name": result.pair.name,
                 "average": result.average,
-                "ac": result.witness.ac,
-                "nmi": result.witness.nmi,
+                "ac": round(result.witness.ac, 6),
+                "nmi": round(result.witness.nmi, 6),
                 "tables": [
                     {"runs": count, "table": table}
                     for count, table in result.witness.tables
