@@ -83,14 +83,14 @@ class LazyGroup(click.Group):
 )
 @click.version_option(__version__, prog_name="symmf")
 def cli() -> None:
-    r"""Symmetric matrix factorization for clustering, done and checked.
+    """Symmetric matrix factorization for clustering, done and checked.
 
     \b
     A first look:       symmf run configs/quickstart.yaml && symmf tables
     The paper's data:   symmf data fetch all
     The paper's study:  symmf run configs/coil20.yaml
     Your own data:      symmf cluster FILE -k 5
-    """
+    """  # noqa: D301 - click reads the backspace as "keep these lines"
 
 
 def main(args: list[str] | None = None) -> int:
