@@ -1,0 +1,422 @@
+import numpy as np
+import pytest
+from click.testing import CliRunner
+from scipy import io, sparse
+
+from symmf.cli._cluster_run import check_request, write_files
+from symmf.cli._describe import describe
+from symmf.cli.main import main
+from symmf.clustering import METHODS
+from symmf.metrics import accuracy
+from symmf.similarity import build_similarity
+
+
+@pytest.fixture(scope="module")
+def planted():
+    rng = np.random.default_rng(0)
+    y = np.repeat(np.arange(3), 12)
+    X = np.kron(np.eye(3), np.ones((12, 4))) + 0.1 * rng.random((36, 12))
+    return X, y
+
+
+@pytest.fixture
+def run(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+
+    def invoke(*args):
+        with pytest.raises(SystemExit) as end:
+            main([str(arg) for arg in args])
+        said = capsys.readouterr()
+        return end.value.code, said.out, said.err
+
+    return invoke
+
+
+def write_csv(path, X, y=None, names=None, delimiter=","):
+    lines = [] if names is None else [delimiter.join(names)]
+    for i, row in enumerate(X):
+        cells = [f"{value:.17g}" for value in row]
+        if y is not None:
+            cells.append(f"class {y[i]}")
+        lines.append(delimiter.join(cells))
+    path.write_text("\n".join(lines) + "\n")
+
+
+def read_clusters(path):
+    return np.loadtxt(path, delimiter=",", skiprows=1, dtype=int)
+
+
+def test_a_csv_is_clustered_scored_and_written(run, tmp_path, planted):
+    X, y = planted
+    names = [f"x{j}" for j in range(12)] + ["kind"]
+    write_csv(tmp_path / "data.csv", X, y, names)
+    code, out, err = run(
+        *("cluster", "data.csv", "-k", 3, "--labels", "kind"),
+        *("--out", "clusters.csv", "--factor", "H.csv"),
+    )
+    assert (code, err) == (0, "")
+    assert "36 samples, 12 features; symmf" in out
+    assert out.count("\t12\t33.3%") == 3
+    assert "AC: 1.0000" in out
+    assert "NMI: 1.0000" in out
+    assert "ARI: 1.0000" in out
+    assert "objective: " in out
+    assert "seconds: " in out
+    table = read_clusters(tmp_path / "clusters.csv")
+    np.testing.assert_array_equal(table[:, 0], np.arange(1, 37))
+    assert accuracy(y, table[:, 1]) == 1.0
+    H = np.loadtxt(tmp_path / "H.csv", delimiter=",", skiprows=1)
+    assert H.shape == (36, 3)
+    assert sorted(path.name for path in tmp_path.iterdir()) == [
+        "H.csv",
+        "clusters.csv",
+        "data.csv",
+    ]
+
+
+@pytest.mark.parametrize("name", [name for name in METHODS if name != "dsc"])
+def test_every_method_runs(run, tmp_path, planted, name):
+    np.save(tmp_path / "X.npy", planted[0])
+    np.save(tmp_path / "y.npy", planted[1])
+    code, out, _ = run(
+        *("cluster", "X.npy", "-k", 3, "--method", name, "--labels", "y.npy"),
+        *("--out", "c.npy"),
+    )
+    assert code == 0
+    assert "AC: 1.0000" in out
+    assert np.load(tmp_path / "c.npy").shape == (36,)
+
+
+def save_csv(path, X):
+    write_csv(path, X)
+
+
+def save_mat73(path, X):
+    import h5py
+
+    with h5py.File(path, "w", userblock_size=512) as file:
+        S = sparse.csc_array(X)
+        group = file.create_group("fea")
+        group.attrs["MATLAB_sparse"] = np.uint64(X.shape[0])
+        group["data"], group["ir"], group["jc"] = S.data, S.indices, S.indptr
+        file["gnd"] = np.arange(len(X))[None]
+    with path.open("r+b") as file:
+        file.write(b"MATLAB 7.3 MAT-file".ljust(124) + b"\x00\x02IM")
+
+
+def save_hdf5(path, X):
+    import h5py
+
+    with h5py.File(path, "w") as file:
+        file["measured/values"] = X
+        file["y"] = np.arange(len(X))
+
+
+FORMATS = {
+    "a.csv": save_csv,
+    "b.csv": lambda path, X: write_csv(path, X, delimiter=";"),
+    "a.tsv": lambda path, X: write_csv(path, X, delimiter="\t"),
+    "a.txt": lambda path, X: np.savetxt(path, X, header="made"),
+    "a.npy": np.save,
+    "a.npz": lambda path, X: np.savez(path, X=X, extra=np.ones(3)),
+    "sparse.npz": lambda path, X: sparse.save_npz(path, sparse.csr_array(X)),
+    "a.mat": lambda path, X: io.savemat(path, {"fea": X, "gnd": np.ones((36, 1))}),
+    "sparse.mat": lambda path, X: io.savemat(path, {"Z": sparse.csc_array(X)}),
+    "new.mat": save_mat73,
+    "a.h5": save_hdf5,
+    "a.mtx": lambda path, X: io.mmwrite(path, X, precision=17),
+    "sparse.mtx": lambda path, X: io.mmwrite(path, sparse.coo_array(X), precision=17),
+}
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_every_format_gives_the_same_clusters(run, tmp_path, planted, name):
+    X, y = planted
+    FORMATS[name](tmp_path / name, X)
+    code, _, err = run("cluster", name, "-k", 3, "--out", "c.csv")
+    assert (code, err) == (0, "")
+    assert accuracy(y, read_clusters(tmp_path / "c.csv")[:, 1]) == 1.0
+
+
+def test_labels_may_be_a_variable_a_file_or_a_number(run, tmp_path, planted):
+    X, y = planted
+    io.savemat(tmp_path / "a.mat", {"fea": X, "gnd": y[:, None] + 1})
+    write_csv(tmp_path / "a.csv", X, y)
+    (tmp_path / "y.txt").write_text("\n".join(f"c{c}" for c in y))
+    for arguments in (
+        ("a.mat", "--labels", "gnd"),
+        ("a.mat", "--labels", "y.txt"),
+        ("a.csv", "--labels", "13"),
+        ("a.csv", "--labels", "-1"),
+    ):
+        code, out, _ = run("cluster", *arguments, "-k", 3)
+        assert code == 0
+        assert "AC: 1.0000" in out
+        assert "use --out" in out
+
+
+def test_clusters_written_can_be_read_as_labels(run, tmp_path, planted):
+    np.save(tmp_path / "X.npy", planted[0])
+    run("cluster", "X.npy", "-k", 3, "--out", "c.csv")
+    code, out, _ = run("cluster", "X.npy", "-k", 3, "--labels", "c.csv")
+    assert code == 0
+    assert "AC: 1.0000" in out
+
+
+def test_a_header_is_seen_or_told(run, tmp_path, planted):
+    X = planted[0]
+    write_csv(tmp_path / "names.csv", X, names=[f"x{j}" for j in range(12)])
+    write_csv(tmp_path / "numbers.csv", X, names=[str(j) for j in range(12)])
+    assert "36 samples" in run("cluster", "names.csv", "-k", 3)[1]
+    assert "37 samples" in run("cluster", "numbers.csv", "-k", 3)[1]
+    assert "36 samples" in run("cluster", "numbers.csv", "-k", 3, "--header")[1]
+    code, _, err = run("cluster", "names.csv", "-k", 3, "--no-header")
+    assert code == 3
+    assert "'x0' is not a number" in err
+
+
+def test_a_similarity_can_be_given(run, tmp_path, planted):
+    X, y = planted
+    A = build_similarity(X, "self_tuning").M
+    io.mmwrite(tmp_path / "A.mtx", A)
+    code, out, _ = run(
+        *("cluster", "A.mtx", "-k", 3, "--precomputed", "--method", "symnmf"),
+        *("--out", "c.csv", "--factor", "H.npy"),
+    )
+    assert code == 0
+    assert "36 samples, similarity, sparse; symnmf" in out
+    assert accuracy(y, read_clusters(tmp_path / "c.csv")[:, 1]) == 1.0
+    assert np.load(tmp_path / "H.npy").min() >= 0
+    np.save(tmp_path / "wrong.npy", X)
+    code, _, err = run("cluster", "wrong.npy", "-k", 3, "--precomputed")
+    assert code == 2
+    assert "square" in err
+
+
+def test_options_reach_the_method(run, tmp_path, planted):
+    np.save(tmp_path / "X.npy", planted[0])
+    code, out, _ = run(
+        *("cluster", "X.npy", "-k", 3, "--lambda", 0, "--constraint", "nonnegative"),
+        *("--set", "max_iter=7", "--set", "tol=0", "--set", "n_init=3"),
+    )
+    assert code == 0
+    assert "iterations: 7 (max_iter)" in out
+    code, out, _ = run(
+        *("cluster", "X.npy", "-k", 3, "--method", "symhals", "--seed", 3),
+        *("--similarity", "cosine", "--set", "tol=1e-3"),
+    )
+    assert code == 0
+    assert "(tolerance)" in out
+
+
+def test_warnings_are_sentences_on_standard_error(run, tmp_path, planted):
+    np.save(tmp_path / "X.npy", planted[0] + 50)
+    code, _, err = run("cluster", "X.npy", "-k", 3, "--similarity", "cosine")
+    assert code == 0
+    assert err.startswith("Warning: With lambda = 0.5 only 1 of the 3")
+
+
+GOOD = "1,2\n3,4\n5,7\n"
+WRONG_FILES = {
+    "empty.csv": ("", 3, "is empty"),
+    "blank.csv": ("\n\n", 3, "is empty"),
+    "header.csv": ("a,b\n", 3, "a header and no data"),
+    "ragged.csv": (GOOD + "1,2,3\n", 3, "line 4: 3 values, but line 1 has 2"),
+    "short.csv": (GOOD + "1\n", 3, "line 4: 1 value, but line 1 has 2"),
+    "words.csv": (GOOD + "1,abc\n", 3, "line 4, column '2': 'abc' is not a number"),
+    "gap.csv": (GOOD + "1,\n", 3, "line 4, column '2': the value is missing"),
+    "nan.csv": (GOOD + "1,nan\n", 3, "line 4, column '2': the value is nan"),
+    "inf.csv": ("a,b\n" + GOOD + "inf,1\n", 3, "line 5, column 'a': the value is inf"),
+    "bytes.csv": (b"\xff\xfe\x00\x01", 3, "not a text file in UTF-8"),
+    "text.npy": ("hello", 3, "cannot be read as a .npy file"),
+    "text.npz": ("hello", 3, "is not an NPZ archive"),
+    "text.mat": ("hello" * 100, 3, "cannot be read as a .mat file"),
+    "text.h5": ("hello", 3, "cannot be read as a .h5 file"),
+    "text.mtx": ("hello", 3, "cannot be read as a .mtx file"),
+    "text.xyz": ("hello", 3, "does not tell its format"),
+}
+
+
+@pytest.mark.parametrize("name", WRONG_FILES)
+def test_an_unreadable_file_is_one_sentence_and_no_output(run, tmp_path, name):
+    content, code, sentence = WRONG_FILES[name]
+    content = content if isinstance(content, bytes) else content.encode()
+    (tmp_path / name).write_bytes(content)
+    found, out, err = run("cluster", name, "-k", 2, "--out", "c.csv")
+    assert found == code
+    assert out == ""
+    assert err.startswith("Error: ")
+    assert sentence in err
+    assert "Traceback" not in err
+    assert [path.name for path in tmp_path.iterdir()] == [name]
+
+
+WRONG_ARRAYS = {
+    "objects.npy": (np.array([{}], dtype=object), "cannot be read"),
+    "words.npy": (np.array([["a", "b"]]), "does not hold real numbers"),
+    "vector.npy": (np.ones(4), "shape (4,)"),
+    "none.npy": (np.ones((0, 3)), "empty matrix"),
+    "nan.npy": (np.array([[1.0, 2], [3, np.nan]]), "first in row 2"),
+}
+
+
+@pytest.mark.parametrize("name", WRONG_ARRAYS)
+def test_a_wrong_array_is_one_sentence(run, tmp_path, name):
+    array, sentence = WRONG_ARRAYS[name]
+    np.save(tmp_path / name, array, allow_pickle=True)
+    code, _, err = run("cluster", name, "-k", 1, "--out", "c.csv")
+    assert code == 3
+    assert sentence in err
+    assert not (tmp_path / "c.csv").exists()
+
+
+def test_a_file_with_several_matrices_asks_which(run, tmp_path, planted):
+    np.savez(tmp_path / "two.npz", first=planted[0], second=planted[0])
+    code, _, err = run("cluster", "two.npz", "-k", 3)
+    assert code == 3
+    assert "Choose with --variable" in err
+    assert run("cluster", "two.npz", "-k", 3, "--variable", "second")[0] == 0
+    code, _, err = run("cluster", "two.npz", "-k", 3, "--variable", "third")
+    assert code == 2
+    assert "it has first, second" in err
+
+
+WRONG_USE = {
+    "more clusters than samples": (["-k", "37"], 2, "has 36 samples"),
+    "no clusters": (["-k", "0"], 2, "at least 1"),
+    "not a number": (["-k", "three"], 2, "not a valid integer"),
+    "no k": ([], 2, "Missing option '-k'"),
+    "method": (["-k", "3", "--method", "symnfm"], 2, "Did you mean 'symnmf'"),
+    "similarity": (["-k", "3", "--similarity", "cosin"], 2, "Did you mean 'cosine'"),
+    "constraint": (["-k", "3", "--constraint", "positive"], 2, "constraint"),
+    "lambda": (["-k", "3", "--method", "nmf", "--lambda", "1"], 2, "has no --lambda"),
+    "negative lambda": (["-k", "3", "--lambda", "-1"], 2, "must be a number >= 0"),
+    "no similarity": (
+        ["-k", "3", "--method", "kmeans", "--precomputed"],
+        2,
+        "has no --precomputed; spectral, symhals, snmf, symnmf, symmf have",
+    ),
+    "both": (["-k", "3", "--precomputed", "--similarity", "cosine"], 2, "not both"),
+    "parameter": (["-k", "3", "--set", "maxiter=3"], 2, "Did you mean 'max_iter'"),
+    "setting": (["-k", "3", "--set", "max_iter"], 2, "KEY=VALUE"),
+    "value": (["-k", "3", "--set", "max_iter=-3"], 2, "max_iter"),
+    "kmeans value": (
+        ["-k", "3", "--method", "kmeans", "--set", "n_init=-3"],
+        2,
+        "kmeans: The 'n_init' parameter",
+    ),
+    "no factor": (["-k", "3", "--method", "kmeans", "--factor", "H.csv"], 2, "factor"),
+    "labels": (["-k", "3", "--labels", "kind"], 2, "no file of that name"),
+    "label column": (["-k", "3", "--labels", "14"], 2, "none of them"),
+    "input": (["-k", "3", "--out", "data.csv"], 2, "overwritten"),
+    "folder": (["-k", "3", "--out", "there/c.csv"], 2, "does not exist"),
+    "ending": (["-k", "3", "--out", "c.xlsx"], 2, "must end in .csv or .npy"),
+}
+
+
+@pytest.mark.parametrize("case", WRONG_USE)
+def test_wrong_use_is_one_sentence_and_no_output(run, tmp_path, planted, case):
+    arguments, code, sentence = WRONG_USE[case]
+    write_csv(tmp_path / "data.csv", planted[0])
+    if "--out" not in arguments:
+        arguments = [*arguments, "--out", "c.csv"]
+    found, _, err = run("cluster", "data.csv", *arguments)
+    assert found == code
+    assert sentence in err
+    assert "Traceback" not in err
+    assert [path.name for path in tmp_path.iterdir()] == ["data.csv"]
+
+
+def test_a_missing_file_and_a_wrong_number_of_labels(run, tmp_path, planted):
+    code, _, err = run("cluster", "nowhere.csv", "-k", 3)
+    assert code == 3
+    assert "does not exist" in err
+    np.save(tmp_path / "X.npy", planted[0])
+    (tmp_path / "y.txt").write_text("1\n2\n")
+    code, _, err = run("cluster", "X.npy", "-k", 3, "--labels", "y.txt")
+    assert code == 3
+    assert "2 labels for 36 samples" in err
+
+
+def test_negative_data_for_a_nonnegative_method(run, tmp_path, planted):
+    np.save(tmp_path / "X.npy", planted[0] - 1)
+    code, _, err = run("cluster", "X.npy", "-k", 3, "--method", "nmf", "--out", "c.csv")
+    assert code == 2
+    assert "Negative values in data passed to NMF" in err
+    assert not (tmp_path / "c.csv").exists()
+
+
+def test_if_one_file_cannot_be_written_none_is(tmp_path, monkeypatch, planted):
+    from symmf.cli import _cluster_run
+
+    np.save(tmp_path / "X.npy", planted[0])
+    request = check_request(
+        file=tmp_path / "X.npy",
+        k=3,
+        method="symmf",
+        weight=None,
+        similarity=None,
+        constraint=None,
+        precomputed=False,
+        labels=None,
+        variable=None,
+        header=None,
+        out=tmp_path / "c.csv",
+        factor=tmp_path / "H.csv",
+        seed=0,
+        settings=(),
+    )
+    outcome = _cluster_run.run_request(request)
+
+    def full_disk(*_args, **_kwargs):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(np, "savetxt", full_disk)
+    with pytest.raises(OSError, match="No space left"):
+        write_files(request, outcome)
+    assert [path.name for path in tmp_path.iterdir()] == ["X.npy"]
+
+
+# symmf methods
+
+
+def test_methods_lists_everything(run):
+    code, out, _ = run("methods")
+    assert code == 0
+    for name, kind in METHODS.items():
+        about = describe(kind)
+        assert f"{name}: {about.summary}" in out
+        assert about.parameters
+        for parameter in about.parameters:
+            assert f"{parameter.name}\t{parameter.default}\t" in out
+            assert parameter.meaning, (name, parameter.name)
+    assert out.count("Reference: ") == len(METHODS)
+    assert "Reference: \n" not in out
+    for word in ("centred_cosine", "projected_gradient", "nonnegative_unit_rows"):
+        assert word in out
+
+
+def test_methods_shows_one(run):
+    code, out, _ = run("methods", "gnmf")
+    assert code == 0
+    assert "graph_weight\t100.0\tlambda_g, the weight of the graph" in out
+    assert "symnmf" not in out
+    code, _, err = run("methods", "gnfm")
+    assert code == 2
+    assert "Did you mean 'gnmf'" in err
+
+
+def test_tables_fit_a_terminal(monkeypatch, capsys):
+    from symmf.cli import cluster as module
+
+    monkeypatch.setattr(module.sys.stdout, "isatty", lambda: True, raising=False)
+    module._show_table(["parameter", "default", "meaning"], [["a", "[x]", "b" * 200]])
+    assert "[x]" in capsys.readouterr().out
+
+
+def test_help_tells_the_formats():
+    from symmf.cli.cluster import cluster
+
+    said = CliRunner().invoke(cluster, ["--help"]).output
+    for word in ("CSV", "HDF5", "--precomputed", "--lambda", "--set"):
+        assert word in said
