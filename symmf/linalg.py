@@ -6,12 +6,14 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from scipy.sparse.linalg import LinearOperator, eigsh
+from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
 
 from symmf.notation import FloatArray
 
 # Below this size a dense eigenvalue routine is both exact and faster than Lanczos.
 DENSE_EIGEN_LIMIT = 600
+# Restarts of Lanczos before its accuracy is measured against ||M|| instead.
+_RESTARTS = 300
 
 
 def inner(A: FloatArray, B: FloatArray) -> float:
@@ -174,7 +176,7 @@ def top_eigenpairs(
         # Rounding leaves values at the level of the k-th one; only more is news. One
         # rough vector tells whether there is any: what it can overlook differs from
         # the k-th value by less than its accuracy.
-        scale = max(abs(values[0]), abs(values[-1]), np.finfo(M.dtype).tiny)
+        scale = max(abs(values[0]), abs(values[-1]), 1e-3 * float(np.sqrt(M.fro2)))
         news = values[k - 1] + 1e-6 * scale
         if _lanczos(M, 1, vectors, rng, 1e-3)[0][0] <= news:
             return values[:k], np.ascontiguousarray(vectors[:, :k])
@@ -217,6 +219,19 @@ def _lanczos(
         operator = LinearOperator(M.shape, matvec=product, dtype=M.dtype)
         v0 -= Q @ (Q.T @ v0)
     ncv = min(n - 1, max(2 * k + 1, 20))
-    values, vectors = eigsh(operator, k=k, which="LA", v0=v0, ncv=ncv, tol=tol)
+    more = {"k": k, "which": "LA", "v0": v0, "ncv": ncv}
+    try:
+        values, vectors = eigsh(operator, tol=tol, maxiter=_RESTARTS, **more)
+    except ArpackNoConvergence:
+        # An eigenvalue at zero is never known to a relative accuracy; that of M + cI
+        # is, and so is what matters here.
+        c = float(np.sqrt(M.fro2))
+        shifted = LinearOperator(
+            M.shape,
+            matvec=lambda v: c * v.reshape(n) + operator.matvec(v.reshape(n)),
+            dtype=M.dtype,
+        )
+        values, vectors = eigsh(shifted, tol=max(tol, 1e-10), **more)
+        values = values - c
     order = np.argsort(values)[::-1]
     return values[order], vectors[:, order]
