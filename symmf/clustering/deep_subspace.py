@@ -158,6 +158,9 @@ class DSC(Clusterer):
     defaults, are ours. The defaults were fixed with labels of COIL-20 and of a few
     text subsets in view, so scores on these are not those of an untuned method.
 
+    On text with fewer than a few hundred samples k-means was better in our runs, and
+    more steps did not help.
+
     Rows are scaled to unit norm by ``"dense"``, before and after the SVD. Images should
     be in [0, 1] and are mapped there, with a warning, when they are not.
 
@@ -168,13 +171,11 @@ class DSC(Clusterer):
 
     Examples
     --------
-    >>> import numpy as np
-    >>> from symmf.clustering.deep_subspace import DSC
-    >>> rng = np.random.default_rng(0)
-    >>> X = np.kron(np.eye(2), np.ones((15, 4))) + 0.1 * rng.random((30, 8))
-    >>> labels = DSC(2, n_pretrain=50, random_state=0).fit_predict(X)
-    >>> bool(len(set(labels[:15])) == len(set(labels[15:])) == 1)
-    True
+    >>> from sklearn.datasets import load_digits
+    >>> from symmf.clustering import DSC
+    >>> X = load_digits().data / 16
+    >>> model = DSC(10, image_shape=(8, 8), random_state=0)
+    >>> labels = model.fit_predict(X)  # doctest: +SKIP
     """
 
     def __init__(
