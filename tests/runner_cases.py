@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import json
 import os
-import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -49,29 +49,60 @@ def computed(folder):
     return texts
 
 
-def start_command(*arguments):
-    """Start ``symmf`` with the test methods in a process of its own."""
-    paths = [str(REPOSITORY), str(Path(__file__).parent)]
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(paths)}
-    return subprocess.Popen(
-        [sys.executable, __file__, *map(str, arguments)],
-        env=environment,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-    )
+class Commands:
+    """Runs ``symmf`` with the test methods, each time in a process of its own.
+
+    The processes are forks of one helper that has imported everything once.
+    """
+
+    def __init__(self):
+        paths = [str(REPOSITORY), str(Path(__file__).parent)]
+        self._helper = subprocess.Popen(
+            [sys.executable, __file__],
+            env={**os.environ, "PYTHONPATH": os.pathsep.join(paths)},
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+
+    def _ask(self, *request):
+        self._helper.stdin.write(json.dumps(request) + "\n")
+        self._helper.stdin.flush()
+        return json.loads(self._helper.stdout.readline())
+
+    def start(self, output, *arguments):
+        """Start a command that prints to the file ``output``; return its number."""
+        return self._ask("start", str(output), [str(a) for a in arguments])
+
+    def wait(self, pid):
+        """Wait for a command; return its exit code, negative for a signal."""
+        return self._ask("wait", pid)
+
+    def close(self):
+        self._helper.communicate()
 
 
-def stop(process, number=signal.SIGKILL):
-    """Send a signal, wait for the end, return exit code and output."""
-    process.send_signal(number)
-    output, _ = process.communicate(timeout=60)
-    return process.returncode, output
-
-
-if __name__ == "__main__":
+def _help():
+    """Serve the requests of ``Commands`` on standard input and output."""
+    from symmf.cli import run as _run_commands  # noqa: F401
     from symmf.cli.main import main
     from symmf.clustering import METHODS
 
     METHODS.update(runner_methods.METHODS)
-    main()
+    for line in sys.stdin:
+        kind, *content = json.loads(line)
+        if kind == "start":
+            answer = os.fork()
+            if answer == 0:
+                handle = os.open(content[0], os.O_WRONLY | os.O_CREAT | os.O_APPEND)
+                for stream in (1, 2):
+                    os.dup2(handle, stream)
+                main(content[1])
+        else:
+            answer = os.waitstatus_to_exitcode(os.waitpid(content[0], 0)[1])
+        sys.stdout.write(f"{json.dumps(answer)}\n")
+        sys.stdout.flush()
+
+
+if __name__ == "__main__":
+    _help()

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
 if TYPE_CHECKING:
     from symmf.experiment.plan import Plan
+    from symmf.experiment.pool import Backend
     from symmf.experiment.runner import Summary
 
 _results = click.option(
@@ -66,31 +68,38 @@ def run(
     missing or corrupt, 130 interrupted.
     """
     from symmf.cli.progress import make_progress
-    from symmf.experiment import runner
-    from symmf.experiment.plan import Shard, make_plans
+    from symmf.experiment.pool import default_jobs
 
-    part = Shard.parse(shard) if shard else None
-    plans = make_plans(
-        configs, results=results, settings=settings, only=only, shard=part
-    )
-    if dry_run:
-        _show_estimates(plans, jobs or runner.default_jobs(), **choices)
-        return
-    backend: Any = None
-    if dask:
-        from symmf.experiment.dask_backend import DaskBackend
+    jobs = jobs or default_jobs()
+    with closing(_backend(jobs, dask=dask, dry_run=dry_run)) as backend:
+        from symmf.experiment import runner
+        from symmf.experiment.plan import Shard, make_plans
 
-        backend = DaskBackend(dask)
-    try:
+        part = Shard.parse(shard) if shard else None
+        plans = make_plans(
+            configs, results=results, settings=settings, only=only, shard=part
+        )
+        if dry_run:
+            _show_estimates(plans, jobs, **choices)
+            return
         with make_progress(quiet=quiet, n_experiments=len(plans)) as progress:
-            summary = runner.run(
-                plans, jobs=jobs, backend=backend, listener=progress, **choices
-            )
-    finally:
-        if backend is not None:
-            backend.close()
+            summary = runner.run(plans, backend=backend, listener=progress, **choices)
     _show_summary(plans, summary, results)
     context.exit(summary.exit_code)
+
+
+def _backend(jobs: int, *, dask: str | None, dry_run: bool) -> Backend:
+    """Return where trials run; local workers begin to load while configs are read."""
+    if dask and not dry_run:
+        from symmf.experiment.dask_backend import DaskBackend
+
+        return DaskBackend(dask)
+    from symmf.experiment.pool import LocalPool
+
+    pool = LocalPool(jobs)
+    if not dry_run:
+        pool.warm_up()
+    return pool
 
 
 def _show_summary(plans: list[Plan], summary: Summary, results: Path) -> None:

@@ -37,6 +37,11 @@ def _as_list(value: Any) -> Any:
     return list(value) if isinstance(value, (list, tuple)) else [value]
 
 
+def _or_empty(value: Any) -> Any:
+    """Read a key with nothing after it as an empty mapping."""
+    return {} if value is None else value
+
+
 def _one_or_many(item: dict[str, Any]) -> WithJsonSchema:
     many = {"type": "array", "items": item, "minItems": 1}
     return WithJsonSchema({"anyOf": [item, many]})
@@ -143,7 +148,7 @@ class MethodEntry(_NamedPart):
         alias="lambda",
         description="Laplacian weights to run, instead of the experiment's.",
     )
-    parameters: dict[str, Any] = Field(
+    parameters: Annotated[dict[str, Any], BeforeValidator(_or_empty)] = Field(
         default_factory=dict, description="Parameters of the estimator."
     )
 
@@ -176,10 +181,12 @@ class ExperimentConfig(_Part):
         alias="lambda",
         description="Laplacian weights for the methods that have one.",
     )
-    limits: Limits = Limits(seconds=None, memory_gb=None)
+    limits: Annotated[Limits, BeforeValidator(_or_empty)] = Limits(
+        seconds=None, memory_gb=None
+    )
     threads: int = Field(1, ge=1, description="BLAS threads of one trial.")
     methods: list[MethodEntry] = Field(min_length=1)
-    figures: dict[str, Any] = Field(
+    figures: Annotated[dict[str, Any], BeforeValidator(_or_empty)] = Field(
         default_factory=dict,
         description="How figures of it are laid out; read by `symmf plot`.",
     )

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 from symmf.errors import InputError, SymmfError
 from symmf.experiment.pool import TICK, Update
 from symmf.experiment.process import WorkerProcess
+from symmf.experiment.template import Template
 from symmf.experiment.trial import Job, Outcome
 
 if TYPE_CHECKING:
@@ -31,17 +32,27 @@ CONNECT_SECONDS = 15
 # submission is needed when all copies of the data were lost.
 ATTEMPTS = 3
 
+# Of the dask worker's process; it ends with it.
 _idle: list[WorkerProcess] = []
-_idle_lock = threading.Lock()
+_template: list[Template] = []
+_lock = threading.Lock()
+
+
+def _take() -> tuple[WorkerProcess, bool]:
+    """Return a worker and whether it is new."""
+    with _lock:
+        if _idle:
+            return _idle.pop(), False
+        if not _template or not _template[-1].alive:
+            _template.append(Template())
+        template = _template[-1]
+    return WorkerProcess(template), True
 
 
 def run_on_worker(job: Job, data: Dataset) -> Outcome:
     """Run a job in a process of its own; called by dask on its workers."""
     while True:
-        with _idle_lock:
-            worker = _idle.pop() if _idle else None
-        fresh = worker is None
-        worker = worker or WorkerProcess()
+        worker, fresh = _take()
         try:
             outcome = _supervise(worker, job, data)
         except (EOFError, OSError):
@@ -60,7 +71,7 @@ def run_on_worker(job: Job, data: Dataset) -> Outcome:
         if outcome.status == "memory":
             worker.kill()
         elif outcome.status != "timeout":
-            with _idle_lock:
+            with _lock:
                 _idle.append(worker)
         return outcome
 

@@ -8,6 +8,7 @@ dead is replaced while the others go on.
 
 from __future__ import annotations
 
+import os
 import threading
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
@@ -18,6 +19,7 @@ from typing import TYPE_CHECKING, Protocol, Self
 
 from symmf.errors import SymmfError
 from symmf.experiment.process import WorkerProcess
+from symmf.experiment.template import Template
 from symmf.experiment.trial import Job, Outcome
 
 if TYPE_CHECKING:
@@ -25,6 +27,13 @@ if TYPE_CHECKING:
 
 # How long a wish to stop may go unnoticed, in seconds.
 TICK = 0.1
+
+
+def default_jobs() -> int:
+    """Return the number of processors this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +73,7 @@ class LocalPool:
     def __init__(self, n_workers: int) -> None:
         self.n_workers = n_workers
         self._workers: list[WorkerProcess] = []
+        self._template: Template | None = None
 
     def __enter__(self) -> Self:
         return self
@@ -81,6 +91,18 @@ class LocalPool:
         for worker in self._workers:
             worker.kill()
         self._workers.clear()
+        if self._template is not None:
+            self._template.close()
+            self._template = None
+
+    def warm_up(self) -> Template:
+        """Begin to import what workers need, while the caller does something else."""
+        if self._template is not None and not self._template.alive:
+            self._template.close()
+            self._template = None
+        if self._template is None:
+            self._template = Template()
+        return self._template
 
     def run(
         self,
@@ -114,7 +136,8 @@ class LocalPool:
         """Return a worker without a job; start as many more as are of use."""
         free = [worker for worker in self._workers if worker.job is None]
         missing = min(self.n_workers - len(self._workers), wanted - len(free))
-        self._workers.extend(WorkerProcess() for _ in range(missing))
+        for _ in range(missing):
+            self._workers.append(WorkerProcess(self.warm_up()))
         return next((worker for worker in free if worker.idle), None)
 
     def _listen(self) -> Iterator[Update]:

@@ -1,4 +1,4 @@
-"""A worker process seen from outside: start it, give it jobs, end it, explain it."""
+"""A worker process seen from outside: give it jobs, end it, explain its end."""
 
 from __future__ import annotations
 
@@ -6,54 +6,37 @@ import os
 import pickle
 import signal
 import socket
-import subprocess
-import sys
 import tempfile
 import time
+from contextlib import suppress
 from multiprocessing.connection import Connection
 from typing import TYPE_CHECKING, Any
 
+from symmf.experiment.template import Template, read_tail
 from symmf.experiment.trial import Job, Outcome
 from symmf.experiment.worker import DONE, READY, STARTED
 
 if TYPE_CHECKING:
     from symmf.datasets import Dataset
 
-_THREAD_VARIABLES = (
-    "OMP_NUM_THREADS",
-    "OPENBLAS_NUM_THREADS",
-    "MKL_NUM_THREADS",
-    "BLIS_NUM_THREADS",
-    "VECLIB_MAXIMUM_THREADS",
-    "NUMEXPR_NUM_THREADS",
-)
-_STDERR_TAIL = 2000
-
 
 class WorkerProcess:
-    """One worker: a clean interpreter in its own session, doing one job at a time.
+    """One worker, in a session of its own, doing one job at a time.
 
-    A fresh interpreter instead of a fork, because the parent may hold threads and
-    BLAS or PyTorch state that do not survive a fork; a session of its own, so that
-    Ctrl-C reaches the supervisor alone and a kill takes the worker's children along.
+    A session of its own, so that Ctrl-C reaches the supervisor alone and a kill takes
+    the worker's children along.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, template: Template) -> None:
+        self._template = template
+        self._errors = tempfile.TemporaryFile()  # noqa: SIM115
         ours, theirs = socket.socketpair()
         with ours, theirs:
-            self._errors = tempfile.TemporaryFile()  # noqa: SIM115
-            self._process = subprocess.Popen(
-                [sys.executable, "-c", _bootstrap(theirs.fileno())],
-                pass_fds=(theirs.fileno(),),
-                stdin=subprocess.DEVNULL,
-                stdout=self._errors,
-                stderr=self._errors,
-                start_new_session=True,
-                env=_environment(),
-            )
+            self.pid = template.fork(theirs.fileno(), self._errors.fileno())
             self.connection = Connection(ours.detach())
         self.ready = False
         self.job: Job | None = None
+        self._code: int | None = None
         self._digest: str | None = None
         self._deadline: float | None = None
 
@@ -112,12 +95,12 @@ class WorkerProcess:
 
     def _end(self) -> int:
         # Before the process is waited for: until then its number cannot be another's.
-        if self._process.returncode is None:
-            try:
-                os.killpg(self._process.pid, signal.SIGKILL)
-            except (ProcessLookupError, PermissionError):
-                self._process.kill()
-        return self._process.wait()
+        if self._code is None:
+            for end in (os.killpg, os.kill):
+                with suppress(ProcessLookupError, PermissionError):
+                    end(self.pid, signal.SIGKILL)
+            self._code = self._template.wait(self.pid)
+        return self._code
 
     def timed_out(self) -> Outcome:
         """End the worker because of its job's time limit; return the job's outcome."""
@@ -135,7 +118,7 @@ class WorkerProcess:
         # The connection is closed, so the process is past the point where a signal
         # could change its exit code.
         code = self._end()
-        tail = self._read_errors()
+        tail = read_tail(self._errors)
         self.kill()
         if code == -signal.SIGKILL:
             reason = "was killed (by a person, or by the system when memory ran out)"
@@ -148,27 +131,3 @@ class WorkerProcess:
             message=f"The worker process {reason}.",
             traceback=tail,
         )
-
-    def _read_errors(self) -> str:
-        size = self._errors.seek(0, os.SEEK_END)
-        self._errors.seek(max(0, size - _STDERR_TAIL))
-        return self._errors.read().decode(errors="replace")
-
-
-def _bootstrap(handle: int) -> str:
-    return (
-        f"import sys; sys.path[:] = {sys.path!r}; "
-        f"from symmf.experiment.worker import main; main({handle})"
-    )
-
-
-def _environment() -> dict[str, str]:
-    """Return the worker's environment: one BLAS thread until told otherwise.
-
-    The hash seed is fixed too, so that no order of a set can reach a result.
-    """
-    return {
-        **os.environ,
-        **dict.fromkeys(_THREAD_VARIABLES, "1"),
-        "PYTHONHASHSEED": "0",
-    }

@@ -10,7 +10,7 @@ import numpy as np
 
 from symmf.errors import ConfigError, DataError
 from symmf.experiment.methods import defaults_of
-from symmf.experiment.pool import LocalPool
+from symmf.experiment.pool import Backend, LocalPool
 from symmf.experiment.records import Record
 from symmf.experiment.trial import Job, Outcome
 from symmf.experiment.yaml_lines import nearest
@@ -41,8 +41,8 @@ class Replay:
         return not self.differences
 
 
-def replay(record: Record) -> Replay:
-    """Run a recorded trial again, in a process of its own.
+def replay(record: Record, backend: Backend | None = None) -> Replay:
+    """Run a recorded trial again, in a process of its own or on ``backend``.
 
     Raises
     ------
@@ -67,9 +67,10 @@ def replay(record: Record) -> Replay:
             f"(digest {data.digest[:12]} instead of {trial.data_digest[:12]})."
         )
     job = Job(trial=trial, estimator=METHODS[trial.estimator])
-    with LocalPool(1) as pool:
-        updates = pool.run([job], {data.digest: data}, threading.Event())
-        outcome = next(u.outcome for u in updates if u.outcome is not None)
+    with LocalPool(1) as own:
+        place = backend or own
+        updates = place.run([job], {data.digest: data}, threading.Event())
+        (outcome,) = [u.outcome for u in updates if u.outcome is not None]
     differences = compare(record.outcome, outcome)
     if defaults_of(job.estimator) != dict(trial.defaults):
         differences += ("defaults of the method",)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import signal
 import threading
 import time
@@ -18,7 +17,7 @@ from symmf.experiment.events import Event, EventLog, Listener
 from symmf.experiment.export import TRIALS_FILE, export_store
 from symmf.experiment.lock import FolderLock
 from symmf.experiment.plan import Plan
-from symmf.experiment.pool import Backend, LocalPool
+from symmf.experiment.pool import Backend, LocalPool, default_jobs
 from symmf.experiment.records import Record
 from symmf.experiment.store import EXPERIMENT_FILE
 from symmf.experiment.trial import Job, Outcome
@@ -43,13 +42,6 @@ class Summary:
     def exit_code(self) -> int:
         """0 done, 1 some trials failed, 130 interrupted."""
         return 130 if self.interrupted else 1 if self.failed else 0
-
-
-def default_jobs() -> int:
-    """Return the number of processors this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
 
 
 def run(

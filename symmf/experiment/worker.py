@@ -1,7 +1,8 @@
-"""The process in which trials run, one at a time: what the supervisor talks to.
+"""The processes in which trials run, one at a time, seen from inside.
 
-Started by :mod:`symmf.experiment.process` as a clean interpreter. It ends when the
-connection does, so it never outlives the process that started it.
+:func:`template` runs in a clean interpreter and forks workers on request; each worker
+serves jobs that arrive on its connection. Both end when their connection does, so
+they never outlive the process that started them.
 """
 
 from __future__ import annotations
@@ -11,6 +12,8 @@ import os
 import pickle
 import queue
 import signal
+import socket
+import struct
 import sys
 import threading
 import traceback
@@ -20,19 +23,62 @@ from pathlib import Path
 from typing import Any
 
 READY, STARTED, DONE = "ready", "started", "done"
+FORK, WAIT, NUMBER = b"F", b"W", "=q"
 
 
-def main(handle: int) -> None:
-    """Serve jobs that arrive on the socket ``handle`` until it closes."""
+def template(handle: int) -> None:
+    """Import what trials need, then fork a worker whenever asked to."""
     # Ctrl-C is the supervisor's business, and it ends workers itself.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    faulthandler.enable()
     _prefer_when_memory_runs_out()
-    connection = Connection(handle)
-    inbox: queue.SimpleQueue[bytes] = queue.SimpleQueue()
-    reader = threading.Thread(target=_read, args=(connection, inbox), daemon=True)
-    reader.start()
-    _Server(connection, inbox).serve()
+    import symmf.clustering
+    import symmf.datasets
+    import symmf.experiment.trial
+    import symmf.metrics  # noqa: F401
+
+    control = socket.socket(fileno=handle)
+    size = len(FORK) + struct.calcsize(NUMBER)
+    while True:
+        message, handles, _, _ = socket.recv_fds(control, size, 2)
+        if not message:
+            os._exit(0)
+        if message[:1] == FORK:
+            answer = os.fork()
+            if answer == 0:
+                control.close()
+                _become_worker(*handles)
+            for received in handles:
+                os.close(received)
+        else:
+            (pid,) = struct.unpack(NUMBER, message[1:])
+            answer = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+        control.sendall(struct.pack(NUMBER, answer))
+
+
+def _prefer_when_memory_runs_out() -> None:
+    """Make the kernel end a worker rather than the supervisor."""
+    with suppress(OSError):
+        Path("/proc/self/oom_score_adj").write_text("500")
+
+
+def _become_worker(handle: int, errors: int) -> None:
+    """Serve the connection ``handle`` until it closes, printing to ``errors``."""
+    try:
+        os.setsid()
+        for stream in (1, 2):
+            os.dup2(errors, stream)
+        os.set_inheritable(handle, False)
+        faulthandler.enable()
+        connection = Connection(handle)
+        inbox: queue.SimpleQueue[bytes] = queue.SimpleQueue()
+        reader = threading.Thread(target=_read, args=(connection, inbox), daemon=True)
+        reader.start()
+        _Server(connection, inbox).serve()
+    except BaseException:
+        traceback.print_exc()
+    finally:
+        # Never back into the template's loop.
+        os._exit(1)
 
 
 def _read(connection: Connection, inbox: queue.SimpleQueue[bytes]) -> None:
@@ -44,21 +90,9 @@ def _read(connection: Connection, inbox: queue.SimpleQueue[bytes]) -> None:
         os._exit(0)
 
 
-def _prefer_when_memory_runs_out() -> None:
-    """Make the kernel end a worker rather than the supervisor."""
-    with suppress(OSError):
-        Path("/proc/self/oom_score_adj").write_text("500")
-
-
 class _Server:
     def __init__(self, connection: Connection, inbox: queue.SimpleQueue[bytes]) -> None:
-        # Imported now, so that no trial waits for it.
-        import symmf.datasets
-        import symmf.metrics  # noqa: F401
-        from symmf.experiment.trial import Outcome, run_trial
-
         self.connection, self.inbox = connection, inbox
-        self.run_trial, self.outcome_class = run_trial, Outcome
         self.data: dict[str, Any] = {}
         self.threads = _Threads()
         self.environment: dict[str, Any] = {}
@@ -71,7 +105,7 @@ class _Server:
                 kind, content = pickle.loads(message)
             except Exception as error:
                 # The estimator cannot be imported here: that is the trial's failure.
-                self.connection.send((DONE, self._failed(error)))
+                self.connection.send((DONE, _failed(error)))
                 continue
             if kind == "data":
                 # One data set at a time: a run goes through them one by one.
@@ -80,24 +114,28 @@ class _Server:
                 self._run(content)
 
     def _run(self, job: Any) -> None:
+        from symmf.experiment.provenance import environment
+        from symmf.experiment.trial import run_trial
+
         self.connection.send((STARTED, None))
         if self.threads.set(job.trial.threads) or not self.environment:
-            from symmf.experiment.provenance import environment
-
             self.environment = environment()
         try:
-            outcome = self.run_trial(job, self.data[job.trial.data_digest])
+            outcome = run_trial(job, self.data[job.trial.data_digest])
         except Exception as error:
-            outcome = self._failed(error)
+            outcome = _failed(error)
         outcome.environment = self.environment
         self.connection.send((DONE, outcome))
 
-    def _failed(self, error: Exception) -> Any:
-        return self.outcome_class(
-            status="failed",
-            message=f"{type(error).__name__}: {error}",
-            traceback=traceback.format_exc(),
-        )
+
+def _failed(error: Exception) -> Any:
+    from symmf.experiment.trial import Outcome
+
+    return Outcome(
+        status="failed",
+        message=f"{type(error).__name__}: {error}",
+        traceback=traceback.format_exc(),
+    )
 
 
 class _Threads:
