@@ -141,14 +141,17 @@ class ProjectedGradient(Solver):
                 enough = state.f - _ARMIJO * moved / t if t > 0 else state.f
                 if state.trial_f <= enough or (not feasible and moved > 0):
                     break
+                unresolved = abs(state.trial_f - state.f) <= state.noise
+                # Below what f resolves the gradient still tells: downhill is enough.
+                if unresolved and inner(gradient, H - state.H) < 0:
+                    break
                 if beta:
                     # The extrapolated point was bad, not the step: restart.
                     base, beta = state.H, 0.0
                     gradient = _gradient(base, state.MH, state.G)
                     momentum.restart()
                     continue
-                if state.trial_f - state.f <= state.noise:
-                    # The change is below what the objective resolves.
+                if unresolved:
                     stalled = True
                     break
                 t /= 2
