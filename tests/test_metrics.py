@@ -1,0 +1,113 @@
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from reference import scores as reference
+from sklearn.metrics import normalized_mutual_info_score
+
+from symmf.errors import InputError
+from symmf.metrics import METRICS, accuracy, ari, contingency, nmi
+
+labellings = st.integers(1, 20).flatmap(
+    lambda n: st.tuples(
+        *(st.lists(st.integers(0, 4), min_size=n, max_size=n) for _ in range(2))
+    )
+)
+
+
+@given(pair=labellings)
+def test_accuracy_is_the_best_assignment(pair):
+    assert accuracy(*pair) == pytest.approx(reference.accuracy(*pair))
+
+
+@given(pair=labellings)
+def test_nmi_is_its_definition_for_every_mean(pair):
+    y, z = pair
+    Hy, Hz = reference.entropy(y), reference.entropy(z)
+    means = {
+        "arithmetic": (Hy + Hz) / 2,
+        "max": max(Hy, Hz),
+        "min": min(Hy, Hz),
+        "geometric": np.sqrt(Hy * Hz),
+    }
+    information = reference.mutual_information(y, z)
+    for average, mean in means.items():
+        if mean > 1e-12:
+            expected = information / mean
+            assert nmi(y, z, average) == pytest.approx(expected, abs=1e-9)
+        sklearn = normalized_mutual_info_score(y, z, average_method=average)
+        assert nmi(y, z, average) == pytest.approx(sklearn, abs=1e-12)
+
+
+@given(pair=labellings, shift=st.permutations(range(5)))
+def test_scores_do_not_depend_on_the_names_of_clusters(pair, shift):
+    y, z = pair
+    renamed = [shift[label] + 100 for label in z]
+    for metric in METRICS.values():
+        value = metric.function(y, z)
+        assert metric.function(y, renamed) == pytest.approx(value, abs=1e-12)
+        assert value <= 1 + 1e-12
+        # The adjusted index alone may be negative, at worst -1/2.
+        assert value >= (-0.5 if metric.name == "ari" else 0)
+        assert metric.function(y, y) == pytest.approx(1.0)
+
+
+@given(pair=labellings)
+def test_bounds_between_the_scores(pair):
+    y, z = pair
+    assert nmi(y, z, "max") <= nmi(y, z) + 1e-12
+    counts = contingency(y, z)
+    assert accuracy(y, z) >= counts.max() / counts.sum() - 1e-12
+    assert counts.sum() == len(y)
+
+
+def test_a_table_by_hand():
+    """Three classes, three clusters: 5 + 3 + 2 of 12 are matched."""
+    table = np.array([[5, 1, 0], [0, 3, 1], [0, 0, 2]])
+    y = np.repeat(np.arange(3), table.sum(axis=1))
+    z = np.concatenate([np.repeat(np.arange(3), row) for row in table])
+    assert np.array_equal(contingency(y, z), table)
+    assert accuracy(y, z) == pytest.approx(10 / 12)
+    p = table / 12
+    information = sum(
+        p[i, j] * np.log(p[i, j] / p[i].sum() / p[:, j].sum())
+        for i in range(3)
+        for j in range(3)
+        if p[i, j]
+    )
+    Hy = -sum(v * np.log(v) for v in p.sum(axis=1))
+    Hz = -sum(v * np.log(v) for v in p.sum(axis=0))
+    assert nmi(y, z) == pytest.approx(2 * information / (Hy + Hz))
+    assert nmi(y, z, "max") == pytest.approx(information / max(Hy, Hz))
+
+
+def test_more_or_fewer_clusters_than_classes():
+    assert accuracy([0, 0, 0, 1], [0, 1, 2, 3]) == 0.5
+    assert accuracy([0, 1, 2, 3], [0, 0, 0, 0]) == 0.25
+
+
+def test_constant_labellings_agree():
+    for metric in METRICS.values():
+        assert metric.function([1, 1, 1], [7, 7, 7]) == 1.0
+    assert nmi([1, 1, 1], [0, 1, 2]) == 0.0
+    assert ari([0, 1], [0, 1]) == 1.0
+
+
+def test_labels_may_be_words():
+    assert accuracy(["a", "b", "b"], [3, 5, 5]) == 1.0
+
+
+@pytest.mark.parametrize("metric", METRICS)
+def test_labellings_that_do_not_fit_are_refused(metric):
+    function = METRICS[metric].function
+    for y, z in (([0, 1], [0]), ([], []), ([[0, 1]], [[0, 1]])):
+        with pytest.raises(InputError, match=r"equal length|empty"):
+            function(y, z)
+
+
+def test_the_registry_describes_its_metrics():
+    assert list(METRICS) == ["ac", "nmi", "nmi_max", "ari"]
+    for name, metric in METRICS.items():
+        assert metric.name == name
+        assert metric.higher_is_better
+        assert format(0.12345, metric.format) == "0.123"
