@@ -32,14 +32,14 @@ def kmeans_rows(
     n_init: int = 20,
     random_state: RandomState = None,
     max_iter: int = 100,
-    init: Literal["random", "k-means++"] = "random",
+    init: Literal["random", "k-means++"] = "k-means++",
 ) -> LabelArray:
     """Cluster the rows of ``Z`` with scikit-learn's k-means.
 
-    Starts are ``n_clusters`` distinct rows drawn at random, as the authors do, unless
-    ``init`` asks for k-means++; the run with the smallest inertia is kept. Above
-    50,000 rows there are fewer restarts (at least 3), each with a k-means++ start, and
-    the log says so.
+    The run with the smallest inertia is kept. ``init="random"`` starts from rows
+    drawn uniformly, as the authors do; with many clusters even 20 such starts may all
+    miss one. Above 50,000 rows there are fewer restarts (at least 3), always with a
+    k-means++ start, and the log says so.
     """
     n = Z.shape[0]
     _check(n_clusters, n)
