@@ -9,10 +9,14 @@ the caller alone.
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import queue
 import threading
+import uuid
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
 from multiprocessing import connection
 from typing import TYPE_CHECKING, Any
 
@@ -126,70 +130,116 @@ class DaskBackend:
         stop: threading.Event,
     ) -> Iterator[Update]:
         """Run jobs; see :class:`symmf.experiment.pool.Backend`."""
-        self._wait_for_workers(stop)
-        done: queue.SimpleQueue[Any] = queue.SimpleQueue()
-        sent: dict[str, Any] = {}
-        running: dict[str, tuple[Job, int, Any]] = {}
-
-        def submit(job: Job, attempt: int) -> None:
-            digest = job.trial.data_digest
-            if digest not in sent:
-                sent[digest] = self.client.scatter(data[digest], broadcast=True)
-            future = self.client.submit(
-                run_on_worker,
-                job,
-                sent[digest],
-                key=f"symmf-{job.trial.experiment}-{job.trial.key}-{attempt}",
-                pure=False,
-            )
-            running[future.key] = (job, attempt, future)
-            future.add_done_callback(done.put)
-
+        run = _Run(self.client, data, stop)
         try:
             for job in jobs:
-                submit(job, 1)
-            while running and not stop.is_set():
-                try:
-                    future = done.get(timeout=TICK)
-                except queue.Empty:
-                    self._check_connection()
-                    continue
-                job, attempt, _ = running.pop(future.key)
-                outcome = _outcome(future)
-                if outcome is not None:
-                    yield Update(job, outcome)
-                elif attempt < ATTEMPTS and not stop.is_set():
-                    logger.warning("Sending %s again.", job.trial.title)
-                    sent.pop(job.trial.data_digest, None)
-                    submit(job, attempt + 1)
-                else:
-                    message = "The cluster lost the trial several times."
-                    yield Update(job, Outcome(status="died", message=message))
+                run.submit(job, attempt=1)
+            while run.sent and not stop.is_set():
+                yield from run.listen()
+        except (OSError, asyncio.CancelledError) as error:
+            raise _connection_lost() from error
         finally:
-            if running:
-                self.client.cancel([future for _, _, future in running.values()])
+            run.cancel()
 
-    def _wait_for_workers(self, stop: threading.Event) -> None:
-        told = False
-        while not stop.is_set() and not self.client.scheduler_info()["workers"]:
-            if not told:
-                logger.warning("The dask cluster has no workers yet; waiting for one.")
-            told = True
-            stop.wait(1.0)
+
+@dataclass(frozen=True, slots=True)
+class _Sent:
+    job: Job
+    attempt: int
+    future: Any
+    data: Any
+
+
+class _Run:
+    """The futures of one call of :meth:`DaskBackend.run`."""
+
+    def __init__(
+        self, client: Any, data: Mapping[str, Dataset], stop: threading.Event
+    ) -> None:
+        self.client, self.data, self.stop = client, data, stop
+        self.name = f"symmf-{uuid.uuid4().hex[:8]}"
+        self.done: queue.SimpleQueue[Any] = queue.SimpleQueue()
+        self.on_cluster: dict[str, Any] = {}
+        self.sent: dict[str, _Sent] = {}
+
+    def submit(self, job: Job, attempt: int) -> None:
+        """Send a job, and before it its data to all workers, unless they have them."""
+        digest = job.trial.data_digest
+        if digest not in self.on_cluster:
+            self._wait_for_workers()
+            if self.stop.is_set():
+                return
+            data = self.client.scatter(self.data[digest], broadcast=True, hash=False)
+            self.on_cluster[digest] = data
+        future = self.client.submit(
+            run_on_worker,
+            job,
+            self.on_cluster[digest],
+            key=f"{self.name}-{job.trial.experiment}-{job.trial.key}-{attempt}",
+            pure=False,
+        )
+        self.sent[future.key] = _Sent(job, attempt, future, self.on_cluster[digest])
+        future.add_done_callback(self.done.put)
+
+    def listen(self) -> Iterator[Update]:
+        """Wait a moment for a future to be done."""
+        try:
+            future = self.done.get(timeout=TICK)
+        except queue.Empty:
             self._check_connection()
+            return
+        sent = self.sent.pop(future.key)
+        outcome = _outcome(future)
+        if outcome is not None:
+            yield Update(sent.job, outcome)
+        elif sent.attempt < ATTEMPTS:
+            self._check_connection()
+            logger.warning("Sending %s again.", sent.job.trial.title)
+            digest = sent.job.trial.data_digest
+            if self.on_cluster.get(digest) is sent.data:
+                # All copies may be gone; jobs sent from now on get new ones.
+                del self.on_cluster[digest]
+            self.submit(sent.job, sent.attempt + 1)
+        else:
+            message = "The cluster lost the trial several times."
+            yield Update(sent.job, Outcome(status="died", message=message))
+
+    def cancel(self) -> None:
+        """Give up what is still running."""
+        if self.sent:
+            with suppress(Exception):
+                self.client.cancel([sent.future for sent in self.sent.values()])
+
+    def _wait_for_workers(self) -> None:
+        told = False
+        # Without a connection the information is empty.
+        while not self.client.scheduler_info().get("workers"):
+            self._check_connection()
+            if not told:
+                logger.warning("The dask cluster has no workers now; waiting for one.")
+            told = True
+            if self.stop.wait(1.0):
+                return
 
     def _check_connection(self) -> None:
         if self.client.status not in ("running", "connecting"):
-            raise SymmfError(
-                "The connection to the dask scheduler was lost. Finished trials are "
-                "kept; repeat the same command to continue."
-            )
+            raise _connection_lost()
+
+
+def _connection_lost() -> SymmfError:
+    return SymmfError(
+        "The connection to the dask scheduler was lost. Finished trials are kept; "
+        "repeat the same command to continue."
+    )
 
 
 def _outcome(future: Any) -> Outcome | None:
     """Return what a future came to, or None if it has to be sent again."""
     if future.status == "finished":
-        outcome: Outcome = future.result()
+        try:
+            outcome: Outcome = future.result()
+        except asyncio.CancelledError:
+            return None
         return outcome
     if future.status != "error":
         return None
