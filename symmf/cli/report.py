@@ -234,9 +234,7 @@ def _say_missing(missing: Sequence[Missing]) -> None:
 
 def _say_written(paths: Sequence[Path], found: Results) -> None:
     if not found.experiments:
-        click.echo(
-            f"There are no results in {found.folder}. Start with {FIRST_COMMAND}"
-        )
+        click.echo(f"There are no results in {found.folder}. Start: {FIRST_COMMAND}")
     if not paths:
         click.echo("Nothing was written.")
     for folder in dict.fromkeys(path.parent for path in paths):

@@ -73,7 +73,12 @@ def draw(name: str, results: Results) -> Gallery:
     module, attribute = FIGURES[name].split(":")
     builder: Builder = getattr(import_module(module), attribute)
     with mpl.rc_context(RC):
-        return builder(results)
+        gallery = builder(results)
+        for drawing in gallery.drawings:
+            # Lay out once, not once per file format.
+            drawing.figure.draw_without_rendering()
+            drawing.figure.set_layout_engine("none")
+    return gallery
 
 
 def save(drawing: Drawing, folder: Path) -> list[Path]:
@@ -109,6 +114,8 @@ def svg(drawing: Drawing, prefix: str) -> str:
     text = stream.getvalue()
     text = text[text.index("<svg") :]
     text = re.sub(r"<metadata>.*?</metadata>\s*", "", text, flags=re.DOTALL)
+    # Equal images get equal identifiers, which nothing refers to.
+    text = re.sub(r'(<image\b[^>]*?)\sid="[^"]*"', r"\1", text)
     for group, labels in drawing.points.items():
         text = _with_titles(text, group, labels)
     text = re.sub(r'\bid="', f'id="{prefix}-', text)

@@ -22,6 +22,8 @@ from symmf.reporting.tables import (
 
 FORMATS = {"latex": "tex", "markdown": "md", "csv": "csv"}
 METRICS = ("nmi", "ac")
+# A table wider than the line is made smaller; others stay as they are.
+FIT = r"\resizebox{\ifdim\width>\linewidth \linewidth\else \width\fi}{!}{%"
 
 _LATEX = {
     **{c: f"\\{c}" for c in "&%$#_{}"},
@@ -100,14 +102,13 @@ def to_latex(table: Table, *, std: bool = False) -> str:
         cells = [_latex_entry(entry, std) for entry in row.entries]
         body.append(" & ".join([title, *cells]) + r" \\")
     ks = [f"{{{k}}}" for _, k in table.columns]
-    wide = r"\ifdim\width>\linewidth \linewidth\else \width\fi"
     lines = [
         r"% needs \usepackage{booktabs,graphicx}",
         r"\begin{table*}[t!]",
         rf"\caption{{{latex_escape(table.caption)}}}",
         rf"\label{{tab:{table.name}}}",
         r"\small\centering",
-        rf"\resizebox{{{wide}}}{{!}}{{%",
+        FIT,
         rf"\begin{{tabular}}{{l*{{{n}}}{{c}}}}",
         r"\toprule",
         " & ".join(heads) + r" \\",
@@ -234,18 +235,19 @@ def render_datasets(frame: pd.DataFrame, kind: str) -> str:
         lines += [f"| {' | '.join(map(markdown_escape, row))} |" for row in rows]
         return "\n".join(lines) + "\n"
     lines = [
-        r"% needs \usepackage{booktabs}",
+        r"% needs \usepackage{booktabs,graphicx}",
         r"\begin{table}[h!]",
         r"\caption{Data sets, sizes as loaded}",
         r"\label{tab:data}",
         r"\centering",
+        FIT,
         r"\begin{tabular}{l*{4}{c}}",
         r"\toprule",
         " & ".join(map(latex_escape, heads)) + r" \\",
         r"\midrule",
         *(" & ".join(map(latex_escape, row)) + r" \\" for row in rows),
         r"\bottomrule",
-        r"\end{tabular}",
+        r"\end{tabular}}",
         r"\end{table}",
     ]
     return "\n".join(lines) + "\n"

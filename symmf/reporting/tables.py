@@ -129,11 +129,16 @@ def score_table(
         for row, table_row in zip(rows, laid, strict=True)
         if not (row.primary and row.paper_row)
     ]
-    compete = top or [
-        line for line, row in zip(below, rows, strict=True) if not row.oracle
-    ]
-    marked = _mark(compete)
-    body = tuple(marked + below) if top else tuple(marked)
+    if top:
+        body = [*_mark(top), *below]
+    else:
+        # Without rows of the paper all compete, except those that peek at labels.
+        oracles = [row.oracle for row in rows]
+        marked = iter(_mark([r for r, o in zip(below, oracles, strict=True) if not o]))
+        body = [
+            row if oracle else next(marked)
+            for row, oracle in zip(below, oracles, strict=True)
+        ]
     short, title = METRICS[metric]
     return Table(
         name=short,
@@ -141,7 +146,7 @@ def score_table(
         caption=f"{title}, mean over trials",
         columns=columns,
         titles={name: dataset_title(name, results) for name, _ in columns},
-        rows=body,
+        rows=tuple(body),
         notes=tuple(_notes(rows, results, has_rule=bool(top and below))),
     )
 

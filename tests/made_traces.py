@@ -1,0 +1,178 @@
+"""Made-up traces and pictures, and a results folder with a bit of everything."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from made_results import (
+    entry,
+    lambda_experiment,
+    regularization_experiment,
+    table_experiment,
+    trial_row,
+    write,
+)
+
+CURVES = {
+    # name: solver, label, rate, iterations, seconds per iteration, nonnegative, split
+    "algorithm1": ("columnwise", "Algorithm 1", 0.4, 100, 2e-4, False, True),
+    "algorithm1_nonnegative": (
+        "columnwise",
+        "Algorithm 1, H ≥ 0",
+        0.05,
+        400,
+        2e-4,
+        True,
+        True,
+    ),
+    "sym_anls": ("sym_anls", "SymANLS", 0.03, 400, 6e-4, True, True),
+    "admm": ("admm", "ADMM", 0.025, 400, 5e-4, True, True),
+    "algorithm2": ("projected_gradient", "Algorithm 2", 0.05, 1000, 1e-4, False, False),
+    "algorithm2_nonnegative": (
+        "projected_gradient",
+        "Algorithm 2, H ≥ 0",
+        0.03,
+        1000,
+        1e-4,
+        True,
+        False,
+    ),
+    "newton": ("newton", "SymNMF-Newton", 0.3, 60, 4e-3, True, False),
+    "fixed_small": ("fixed_step", "fixed step 1e-4", 0.002, 1000, 1e-4, True, False),
+    "fixed_large": ("fixed_step", "fixed step 1e-3", 0.01, 1000, 1e-4, True, False),
+}
+PANELS = [
+    {
+        "title": "Algorithm 1",
+        "x": "iteration",
+        "y": "split_error",
+        "methods": ["algorithm1", "sym_anls", "admm"],
+        "note": "Mixed comparison as in the paper: Algorithm 1 is unconstrained, the "
+        "others keep H ≥ 0.",
+    },
+    {
+        "title": "Algorithm 1, fair",
+        "x": "iteration",
+        "y": "split_error",
+        "methods": ["algorithm1_nonnegative", "sym_anls", "admm"],
+        "note": "Fair comparison: all keep H ≥ 0 and share the start.",
+    },
+    {
+        "title": "Algorithm 2",
+        "x": "iteration",
+        "y": "error",
+        "methods": ["algorithm2", "newton", "fixed_large"],
+    },
+    {
+        "title": "Algorithm 2 over time",
+        "x": "seconds",
+        "y": "error",
+        "methods": ["algorithm2_nonnegative", "newton", "fixed_large"],
+    },
+    {
+        "title": "Adaptive and fixed steps",
+        "x": "iteration",
+        "y": "error",
+        "methods": ["algorithm2_nonnegative", "fixed_small", "fixed_large", "gone"],
+    },
+]
+
+
+def convergence_experiment(folder: Path, n_trials=6, panels=PANELS, rises=False):
+    rng = np.random.default_rng(9)
+    entries, rows, traces = [], [], []
+    for name, (solver, label, rate, steps, pace, nonneg, split) in CURVES.items():
+        parameters: dict[str, Any] = {"solver": solver}
+        if solver == "columnwise":
+            parameters["nonnegative"] = nonneg
+        elif solver == "projected_gradient":
+            parameters["constraint"] = "nonnegative" if nonneg else "none"
+        e = entry(
+            "symmf", name=name, label=label, paper_row="none", parameters=parameters
+        )
+        entries.append(e)
+        for t in range(n_trials):
+            rows.append(
+                trial_row(
+                    "convergence", "synthetic", 5, t, e, "", nmi="", nmi_max="", ari=""
+                )
+            )
+            speed = rate * np.exp(0.1 * rng.normal())
+            its = np.unique(np.linspace(0, steps, 120).astype(int))
+            errors = 0.4 * np.exp(-speed * its) + 1e-15
+            if rises:
+                errors[5] = errors[3]
+            for i, err in zip(its, errors, strict=True):
+                traces.append(
+                    {
+                        "experiment": "convergence",
+                        "dataset": "synthetic",
+                        "n_clusters": 5,
+                        "trial": t,
+                        "method": name,
+                        "lambda": "",
+                        "iteration": i,
+                        "error": err,
+                        "split_error": err * 1.1 if split else "",
+                        "seconds": i * pace,
+                    }
+                )
+    config = {
+        "name": "convergence",
+        "title": "exact factors, n = 20, k = 5",
+        "dataset": {"name": "synthetic", "kind": "exact_factor"},
+        "n_clusters": [5],
+        "trials": n_trials,
+        "methods": entries,
+    }
+    if panels:
+        config["figures"] = {"convergence": {"panels": panels}}
+    return write(folder, config, rows, traces, sizes=(20, 20, 5))
+
+
+def illustration(folder: Path, experiment="lambda_coil20"):
+    """Store A and H of a small made-up problem."""
+    rng = np.random.default_rng(3)
+    classes = np.repeat(np.arange(4), 12)
+    X = rng.normal(size=(4, 30))[classes] + 0.6 * rng.normal(size=(48, 30))
+    X -= X.mean(axis=0)
+    X /= np.linalg.norm(X, axis=1, keepdims=True)
+    A = X @ X.T
+    w, V = np.linalg.eigh(A)
+    H = V[:, -4:] * np.sqrt(w[-4:])
+    labels = (classes + 1) % 4
+    labels[:3] = 0
+    np.savez(
+        folder / experiment / "illustration.npz",
+        A=A.astype(np.float32),
+        H=H.astype(np.float32),
+        labels=labels,
+        classes=classes,
+        names=np.array(["duck", "cup", "car", "cat"]),
+    )
+
+
+def full(folder: Path) -> Path:
+    """Write a folder with a bit of everything, partly incomplete."""
+    table_experiment(
+        folder, fail=[("gnmf", 20, 3), ("gnmf", 20, 4)], skip=[("dsc", 20)]
+    )
+    table_experiment(folder, "cifar10", "cifar10", (3, 6, 10), sizes=(3000, 1024, 10))
+    table_experiment(
+        folder,
+        "quickstart",
+        "digits",
+        (3, 10),
+        ("kmeans", "spectral", "symmf"),
+        3,
+        "Digits",
+        (1797, 64, 10),
+    )
+    lambda_experiment(folder)
+    lambda_experiment(folder, "lambda_tdt2", "tdt2", 10, slope=-0.2)
+    regularization_experiment(folder)
+    convergence_experiment(folder)
+    illustration(folder)
+    return folder
