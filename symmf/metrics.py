@@ -9,7 +9,11 @@ from typing import Any
 
 import numpy as np
 from scipy.optimize import linear_sum_assignment
-from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score
+from sklearn.metrics import (
+    adjusted_rand_score,
+    normalized_mutual_info_score,
+    silhouette_score,
+)
 from sklearn.metrics.cluster import contingency_matrix
 
 from symmf.errors import InputError
@@ -72,6 +76,21 @@ def ari(y_true: Any, y_pred: Any) -> float:
     """Return the adjusted Rand index: 0 at chance level, 1 for equal partitions."""
     contingency(y_true, y_pred)
     return float(adjusted_rand_score(np.asarray(y_true), np.asarray(y_pred)))
+
+
+def silhouette(Z: Any, labels: Any, *, most: int = 2000) -> float:
+    """Return the mean silhouette of clusters of rows of Z: a score without classes.
+
+    Between -1 and 1, higher for compact and separate clusters. Of more than ``most``
+    rows a fixed random sample is used; NaN when the sample shows a single cluster.
+    """
+    Z, labels = np.asarray(Z), np.asarray(labels)
+    if len(Z) > most:
+        rows = np.random.default_rng(0).choice(len(Z), most, replace=False)
+        Z, labels = Z[rows], labels[rows]
+    if not 2 <= len(np.unique(labels)) < len(labels):
+        return float("nan")
+    return float(silhouette_score(Z, labels))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -186,6 +186,10 @@ class ExperimentConfig(_Part):
     )
     threads: int = Field(1, ge=1, description="BLAS threads of one trial.")
     methods: list[MethodEntry] = Field(min_length=1)
+    illustration: str | None = Field(
+        None,
+        description="Entry whose A and H, for the first K and trial, are kept to draw.",
+    )
     figures: Annotated[dict[str, Any], BeforeValidator(_or_empty)] = Field(
         default_factory=dict,
         description="How figures of it are laid out; read by `symmf plot`.",
@@ -221,7 +225,7 @@ class ExperimentConfig(_Part):
         not enter.
         """
         data = self.as_dict()
-        for word in ("title", "note", "limits", "figures"):
+        for word in ("title", "note", "limits", "illustration", "figures"):
             data.pop(word, None)
         for method in data["methods"]:
             for word in ("label", "paper_row"):

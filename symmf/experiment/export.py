@@ -35,6 +35,7 @@ TRIAL_COLUMNS = [
     "nmi",
     "nmi_max",
     "ari",
+    "silhouette",
     "seconds",
     "n_iter",
     "stop",

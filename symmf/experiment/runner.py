@@ -15,6 +15,7 @@ from symmf.errors import SymmfError
 from symmf.experiment import provenance
 from symmf.experiment.events import Event, EventLog, Listener
 from symmf.experiment.export import TRIALS_FILE, export_store
+from symmf.experiment.illustration import illustrate
 from symmf.experiment.lock import FolderLock
 from symmf.experiment.plan import Plan
 from symmf.experiment.pool import Backend, LocalPool, default_jobs
@@ -234,6 +235,8 @@ class _Session:
         self.writer.flush()
         self.export()
         for plan in self.plans.values():
+            if not interrupted:
+                illustrate(plan)
             kind = "interrupted" if interrupted else "run_finished"
             left, failed = len(plan.missing()), len(plan.failed())
             self._tell(kind, plan.name, remaining=left, failed=failed)

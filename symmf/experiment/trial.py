@@ -100,6 +100,7 @@ def run_trial(job: Job, data: Dataset) -> Outcome:
 
 def _run(job: Job, data: Dataset, outcome: Outcome) -> None:
     from symmf.datasets.preprocess import preprocess
+    from symmf.metrics import silhouette
 
     trial = job.trial
     chosen = data.subset(trial.classes) if trial.classes else data
@@ -126,6 +127,9 @@ def _run(job: Job, data: Dataset, outcome: Outcome) -> None:
         )
     outcome.labels = labels.astype(np.int64)
     outcome.scores = score(chosen.y, outcome.labels)
+    if (H := getattr(estimator, "H_", None)) is not None:
+        # Of the factor's own rows: what can choose lambda without knowing classes.
+        outcome.scores["silhouette"] = silhouette(H, outcome.labels)
 
 
 def _read_fit(estimator: Any, outcome: Outcome) -> None:
