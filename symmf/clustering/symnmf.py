@@ -48,7 +48,8 @@ class SymNMF(NonnegativeSymmetric):
     max_iter : int
         Largest number of iterations of a start.
     tol : float
-        Stop when the projected gradient has shrunk by this factor; 0 never stops.
+        Stop when the projected gradient has shrunk by this factor; 0 never stops. The
+        default is that of the authors' own clustering program.
     random_state : int, Generator, RandomState or None
         Seeds the start, uniform and scaled to the mean of A.
 
@@ -100,7 +101,7 @@ class SymNMF(NonnegativeSymmetric):
         similarity_options: dict[str, Any] | None = None,
         n_restarts: int = 1,
         max_iter: int = 1000,
-        tol: float = 1e-4,
+        tol: float = 1e-3,
         random_state: RandomState = None,
     ) -> None:
         self.n_clusters = n_clusters
