@@ -23,6 +23,8 @@ _SIGMA, _BETA, _MAX_BACKTRACKS = 0.1, 0.1, 30
 # A plain gradient step now and then, against stagnation of stale factors.
 _GRADIENT_EVERY = 100
 _CG_ITERATIONS, _CG_ACCURACY = 20, 1e-3
+# What is left of a column that a step would remove.
+_SHRINKING = 1e-8
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,7 +46,8 @@ class Newton(Solver):
         ``cholesky`` forms n x n matrices and is refused above n = 3000. ``cg`` takes
         at most 20 conjugate-gradient steps with products only, so M may be implicit.
     published : bool
-        No difference to the default; accepted so that runs can be marked.
+        Let a column that becomes zero stay zero, even all of them. By default it is
+        shrunk instead, and can grow again.
 
     Notes
     -----
@@ -108,6 +111,8 @@ class Newton(Solver):
             alpha = 1.0
             for _ in range(_MAX_BACKTRACKS):
                 trial = np.maximum(H - alpha * S, 0)
+                if not self.published:
+                    _keep_alive(trial, H)
                 M_trial = M.matmat(trial)
                 f_trial = trace_objective(M.fro2, trial, M_trial)
                 if f_trial - f <= _SIGMA * inner(g, trial - H):
@@ -119,6 +124,12 @@ class Newton(Solver):
             H, MH, f = trial, M_trial, f_trial
             yield Iterate(H, objective=f)
         return None
+
+
+def _keep_alive(trial: FloatArray, H: FloatArray) -> None:
+    """Shrink columns that would vanish, in place: zero could never be left again."""
+    dead = ~trial.any(axis=0)
+    trial[:, dead] = _SHRINKING * H[:, dead]
 
 
 def _gradient(H: FloatArray, MH: FloatArray) -> FloatArray:
