@@ -101,6 +101,7 @@ def test_merged_keys_keep_their_own_line():
         ("lambda: [-1]", "lambda[0]: must be greater than or equal to 0, not -1"),
         ("trials: 4", 'line 5: the key "trials" is here twice (first on line 3)'),
         ("no: 4", "a key must be text, but YAML reads no as false. Put it in quotes"),
+        ("illustration: kmean", 'no method is called "kmean"; did you mean "kmeans"'),
         ("preprocess: [unit_row]", 'no preprocessing "unit_row"; did you mean "unit_'),
         ("seed: [1", "line 6: not valid YAML"),
         ("\tseed: 1", "not valid YAML"),

@@ -256,8 +256,11 @@ def test_the_columns_are_those_that_reports_read():
     from symmf.experiment.export import TRACE_COLUMNS
     from symmf.reporting import frame
 
-    assert list(frame.TRIAL_COLUMNS) == TRIAL_COLUMNS
-    assert list(frame.TRACE_COLUMNS) == TRACE_COLUMNS
+    for read, written in (
+        (frame.TRIAL_COLUMNS, TRIAL_COLUMNS),
+        (frame.TRACE_COLUMNS, TRACE_COLUMNS),
+    ):
+        assert [column for column in written if column in read] == list(read)
 
 
 def test_a_failure_is_a_row_without_scores(tmp_path):

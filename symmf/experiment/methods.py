@@ -100,6 +100,11 @@ def resolve(config: ExperimentConfig, document: Document) -> ExperimentConfig:
         estimator = METHODS[entry.method]
         _check_parameters(entry, estimator, place, problems)
         resolved.append(_spelled_out(entry, estimator, config))
+    if config.illustration is not None and config.illustration not in first:
+        hint = nearest(config.illustration, first)
+        problems.add(
+            ("illustration",), f'no method is called "{config.illustration}"; {hint}'
+        )
     problems.raise_if_any()
     return config.model_copy(update={"methods": resolved, "lambdas": None})
 
