@@ -62,6 +62,7 @@ def trial_row(
         nmi=0.9 * (ac or 0),
         nmi_max=0.88 * (ac or 0),
         ari=0.8 * (ac or 0),
+        silhouette=0.5 + 0.1 * t,
         seconds=0.5,
         n_iter=20,
         stop="max_iter",

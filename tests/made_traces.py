@@ -173,6 +173,6 @@ def full(folder: Path) -> Path:
     lambda_experiment(folder)
     lambda_experiment(folder, "lambda_tdt2", "tdt2", 10, slope=-0.2)
     regularization_experiment(folder)
-    convergence_experiment(folder)
+    convergence_experiment(folder, n_trials=3, panels=PANELS[:2])
     illustration(folder)
     return folder

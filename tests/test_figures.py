@@ -11,10 +11,10 @@ import pytest
 from made_results import lambda_experiment, table_experiment
 from made_traces import convergence_experiment, full, illustration
 
-from symmf.reporting.cells import Line, lines
 from symmf.reporting.curves import band, trials_of
 from symmf.reporting.figures import FIGURES, draw, save, svg
 from symmf.reporting.frame import load_results
+from symmf.reporting.lines import Line, lines
 from symmf.reporting.plot_factor import (
     block_means,
     load_illustration,
@@ -74,8 +74,9 @@ def test_svg_is_valid_and_carries_the_numbers(galleries) -> None:
             assert "<metadata>" not in text
 
 
-def test_convergence_panels_come_from_the_configuration(galleries) -> None:
-    (drawing,) = galleries["convergence"].drawings
+def test_convergence_panels_come_from_the_configuration(tmp_path: Path) -> None:
+    convergence_experiment(tmp_path, n_trials=3)
+    (drawing,) = draw("convergence", load_results(tmp_path)).drawings
     data = drawing.data
     assert list(data["panel"].unique()) == ["a", "b", "c", "d", "e"]
     first = data[data["panel"] == "a"]
@@ -84,7 +85,7 @@ def test_convergence_panels_come_from_the_configuration(galleries) -> None:
     assert set(data[data["panel"] == "d"]["x_axis"]) == {"seconds"}
     assert (data["low"] <= data["median"]).all()
     assert (data["median"] <= data["high"]).all()
-    assert set(data["n_trials"]) == {6}
+    assert set(data["n_trials"]) == {3}
     assert "Mixed comparison as in the paper" in drawing.caption
     assert "Fair comparison" in drawing.caption
     assert drawing.stem == "convergence/figures/convergence"

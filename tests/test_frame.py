@@ -7,16 +7,9 @@ import pytest
 from made_results import entry, lambda_experiment, table_experiment, trial_row, write
 
 from symmf.errors import InputError
-from symmf.reporting.cells import (
-    cells,
-    collect,
-    combine,
-    is_study,
-    lines,
-    places,
-    reference_lambda,
-)
+from symmf.reporting.cells import cells, collect, combine, places
 from symmf.reporting.frame import load_results
+from symmf.reporting.lines import is_study, lines, reference_lambda
 
 
 def test_a_missing_folder_is_empty_not_an_error(tmp_path: Path) -> None:
@@ -110,12 +103,44 @@ def test_a_grid_of_lambda_makes_lines_and_an_oracle(tmp_path: Path) -> None:
     (experiment,) = load_results(tmp_path).experiments
     assert is_study(experiment)
     mine = [ln for ln in lines(experiment) if ln.method == "symmf_published"]
-    assert [ln.lam for ln in mine[:-1]] == [0, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0]
-    assert mine[-1].oracle
+    assert [ln.lam for ln in mine[:-2]] == [0, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0]
+    assert [ln.choice for ln in mine[-2:]] == ["blind", "oracle"]
     assert [ln.lam for ln in mine if ln.primary] == [0.5]
     scores = {c.line.name: c.mean for c in cells(experiment, "ac")}
     best = max(v for k, v in scores.items() if k.startswith("symmf_published"))
-    assert scores["symmf_published@best"] == best
+    assert scores["symmf_published@oracle"] == best
+
+
+def test_lambda_chosen_without_labels_takes_the_best_silhouette(tmp_path: Path) -> None:
+    e = entry("symmf")
+    rows = [
+        trial_row("mine", "coil20", 2, t, e, ac, silhouette=s, **{"lambda": lam})
+        for t, lam, ac, s in [
+            (0, 0.1, 0.9, 0.2),
+            (0, 0.5, 0.6, 0.7),
+            (1, 0.1, 0.8, 0.4),
+            (1, 0.5, 0.5, 0.3),
+        ]
+    ]
+    config = {
+        "name": "mine", "dataset": "coil20", "n_clusters": [2], "trials": 2,
+        "methods": [e],
+    }  # fmt: skip
+    folder = write(tmp_path, config, rows)
+    (experiment,) = load_results(tmp_path).experiments
+    blind = next(c for c in cells(experiment, "ac") if c.line.choice == "blind")
+    assert blind.scores == ((0, 0.6), (1, 0.8))
+    # Results without silhouettes are read as well, and have no such line.
+    path = folder / "trials.csv"
+    path.write_text(
+        "\n".join(
+            ",".join(line.split(",")[:14] + line.split(",")[15:])
+            for line in path.read_text().splitlines()
+        )
+    )
+    results = load_results(tmp_path)
+    assert results.problems == ()
+    assert {ln.choice for ln in lines(results.experiments[0])} == {"", "oracle"}
 
 
 def test_reference_lambda_is_the_nearest_to_the_papers() -> None:

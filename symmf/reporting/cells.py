@@ -11,41 +11,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from symmf.reporting.frame import Experiment, Results, is_good
+from symmf.reporting.lines import BLIND, REFERENCE_LAMBDA, Line, is_study, lines
 from symmf.reporting.paper import DATASET_TITLES, ROWS
-
-PROPOSED = "ours"
-# The weight in the authors' released code; where a grid lacks it, the nearest one.
-REFERENCE_LAMBDA = 0.5
-ORACLE = "λ chosen with the labels"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Line:
-    """An entry of an experiment at one lambda."""
-
-    experiment: str
-    dataset: str
-    method: str
-    estimator: str
-    label: str
-    paper_row: str | None
-    lam: float | None
-    parameters: str = "{}"
-    primary: bool = False
-    oracle: bool = False
-
-    @property
-    def name(self) -> str:
-        """The entry name with its lambda, if the entry has several."""
-        if self.oracle:
-            return f"{self.method}@best"
-        return self.method if self.lam is None else f"{self.method}@{self.lam:g}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,74 +71,6 @@ class Row:
         return any(cell.line.oracle for cell in self.cells.values())
 
 
-def reference_lambda(values: Iterable[float]) -> float:
-    """Return the lambda of a grid that stands for the paper's setting.
-
-    Examples
-    --------
-    >>> reference_lambda([0.0, 0.1, 0.5, 1.0])
-    0.5
-    """
-    return min(sorted(values), key=lambda value: abs(value - REFERENCE_LAMBDA))
-
-
-def is_study(experiment: Experiment) -> bool:
-    """Tell whether an experiment stays out of the combined tables.
-
-    ``figures: {tables: true}`` or ``false`` in its configuration decides. Without
-    it, synthetic matrices and studies of the proposed method alone stay out.
-    """
-    said = experiment.figures.get("tables")
-    if isinstance(said, bool):
-        return not said
-    trials = experiment.trials
-    scored = bool((is_good(trials, "ac") | is_good(trials, "nmi")).any())
-    alone = set(trials["estimator"]) <= {"symmf"}
-    return experiment.dataset == "synthetic" or not scored or alone
-
-
-@lru_cache(maxsize=64)
-def lines(experiment: Experiment) -> tuple[Line, ...]:
-    """Return the lines of an experiment in its own order, primary ones marked."""
-    trials = experiment.trials
-    configured = {
-        str(entry.get("name") or entry.get("method")): entry
-        for entry in experiment.config.get("methods") or []
-        if isinstance(entry, dict)
-    }
-    taken: set[str] = set()
-    out: list[Line] = []
-    for method in experiment.method_order:
-        here = trials[trials["method"] == method]
-        entry: Mapping[str, Any] = configured.get(method, {})
-        first = here.iloc[0] if len(here) else None
-        paper_row = _text(first, "paper_row", entry, "")
-        base = Line(
-            experiment=experiment.name,
-            dataset=experiment.dataset,
-            method=method,
-            estimator=_text(first, "estimator", entry, str(entry.get("method", ""))),
-            label=_text(first, "label", entry, method),
-            paper_row=paper_row if paper_row in ROWS else None,
-            lam=None,
-            parameters=_text(first, "parameters", {}, "{}"),
-        )
-        grid = sorted({float(v) for v in here["lambda"].dropna()})
-        chosen = reference_lambda(grid) if len(grid) > 1 else None
-        for lam in grid if len(grid) > 1 else [None]:
-            primary = (
-                base.paper_row is not None
-                and base.paper_row not in taken
-                and lam == chosen
-            )
-            if primary and base.paper_row:
-                taken.add(base.paper_row)
-            out.append(replace(base, lam=lam, primary=primary))
-        if len(grid) > 1:
-            out.append(replace(base, oracle=True))
-    return tuple(out)
-
-
 @lru_cache(maxsize=128)
 def cells(experiment: Experiment, metric: str) -> tuple[Cell, ...]:
     """Return every cell of an experiment for one metric, empty ones included."""
@@ -181,8 +85,11 @@ def cells(experiment: Experiment, metric: str) -> tuple[Cell, ...]:
         for k in experiment.cluster_counts:
             group = tables.get((line.method, k), trials.iloc[:0])
             fine = group[good.loc[group.index]]
-            lam = best_lambda(fine) if line.oracle else line.lam
-            if lam is not None:
+            if line.choice == BLIND:
+                fine = _best_silhouettes(fine)
+                group = fine
+            elif line.oracle or line.lam is not None:
+                lam = best_lambda(fine) if line.oracle else line.lam
                 group, fine = (g[g["lambda"] == lam] for g in (group, fine))
             fine = fine.sort_values("trial")
             out.append(
@@ -209,6 +116,14 @@ def _lost(trials: pd.DataFrame, n_good: int, n_total: int) -> str:
     if rest > 0:
         parts.append(f"{rest} not run")
     return ", ".join(parts)
+
+
+def _best_silhouettes(trials: pd.DataFrame) -> pd.DataFrame:
+    """Keep, of every trial, the run with the best silhouette: no labels needed."""
+    known = trials[trials["silhouette"].notna()].sort_values(
+        ["trial", "silhouette", "lambda"], ascending=[True, False, True]
+    )
+    return known.drop_duplicates("trial")
 
 
 def best_lambda(trials: pd.DataFrame) -> float:
@@ -290,15 +205,4 @@ def dataset_title(name: str, results: Results | None = None) -> str:
 def _identity(line: Line) -> tuple[str, str]:
     if line.primary and line.paper_row:
         return f"paper:{line.paper_row}", ROWS[line.paper_row]
-    title = line.label
-    if line.oracle:
-        title = f"{title}, {ORACLE}"
-    elif line.lam is not None:
-        title = f"{title}, λ = {line.lam:g}"
-    return f"entry:{line.name}:{title}", title
-
-
-def _text(row: Any, column: str, entry: Mapping[str, Any], otherwise: str) -> str:
-    if row is not None and str(row[column]):
-        return str(row[column])
-    return str(entry.get(column) or otherwise)
+    return f"entry:{line.name}:{line.title}", line.title

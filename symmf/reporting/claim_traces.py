@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from symmf.reporting.cells import Line, dataset_title, lines
+from symmf.reporting.cells import dataset_title
 from symmf.reporting.claim_decisions import (
     Decision,
     by_share,
@@ -19,6 +19,7 @@ from symmf.reporting.claim_decisions import (
 )
 from symmf.reporting.curves import Trace, first_below, trials_of
 from symmf.reporting.frame import Experiment, Results, run_command
+from symmf.reporting.lines import Line, lines
 from symmf.reporting.plot_convergence import traces_of
 from symmf.reporting.style import family
 
@@ -172,7 +173,9 @@ def _pick(
     return [
         e
         for e in entries
-        if e.solver == solver and (nonnegative is None or e.nonnegative == nonnegative)
+        if e.solver == solver
+        and not e.accelerated
+        and (nonnegative is None or e.nonnegative == nonnegative)
     ]
 
 
@@ -194,7 +197,7 @@ def algorithm1_faster(results: Results) -> Decision:
             "No traces of Algorithm 1 beside SymANLS or ADMM.", CONVERGENCE
         )
     return Decision(
-        verdict=by_share(sum(wins), len(wins), partly_from=0.0),
+        verdict=by_share(sum(wins), len(wins), partly_from=0.5),
         evidence=f"Faster in {sum(wins)} of {len(wins)} comparisons.",
         details=tuple(parts),
     )
@@ -218,7 +221,7 @@ def adaptive_faster(results: Results) -> Decision:
             "No traces of Algorithm 2 beside Newton or fixed steps.", CONVERGENCE
         )
     return Decision(
-        verdict=by_share(sum(wins), len(wins), partly_from=0.0),
+        verdict=by_share(sum(wins), len(wins), partly_from=0.5),
         evidence=f"Faster in {sum(wins)} of {len(wins)} comparisons, iterations and "
         "seconds counted separately.",
         details=tuple(parts),
@@ -248,7 +251,7 @@ def monotone(results: Results) -> Decision:
         )
     if not clean:
         return undecided("No traces of Algorithm 1 or 2.", CONVERGENCE)
-    verdict = by_share(sum(clean), len(clean), partly_from=0.0)
+    verdict = by_share(sum(clean), len(clean), partly_from=0.5)
     evidence = f"No rise in {sum(clean)} of {len(clean)} entries."
     return Decision(verdict=verdict, evidence=evidence, details=tuple(parts))
 
@@ -288,7 +291,7 @@ def eigen_expensive(results: Results) -> Decision:
         f"{slower}."
     )
     return Decision(
-        verdict=by_share(slower, len(ratios), partly_from=0.0),
+        verdict=by_share(slower, len(ratios), partly_from=0.5),
         evidence=evidence,
         details=tuple(parts),
     )

@@ -26,10 +26,11 @@ TEXT_COLUMNS = frozenset(
 )
 TRIAL_COLUMNS = (
     *("experiment", "dataset", "n_clusters", "trial", "method", "estimator", "label"),
-    *("paper_row", "lambda", "status", "ac", "nmi", "nmi_max", "ari", "seconds"),
-    *("n_iter", "stop", "error", "n_samples", "classes", "preprocess", "parameters"),
-    *("peak_memory_mb", "message", "key"),
+    *("paper_row", "lambda", "status", "ac", "nmi", "nmi_max", "ari"),
+    *("silhouette", "seconds", "n_iter", "stop", "error", "n_samples", "classes"),
+    *("preprocess", "parameters", "peak_memory_mb", "message", "key"),
 )
+OPTIONAL_COLUMNS = frozenset({"silhouette"})
 TRACE_COLUMNS = (
     *("experiment", "dataset", "n_clusters", "trial", "method", "lambda"),
     *("iteration", "error", "split_error", "seconds"),
@@ -268,7 +269,7 @@ def _read_csv(path: Path, columns: Sequence[str], problems: list[str]) -> pd.Dat
         reason = str(error).splitlines()[0] if str(error) else "it is not a table"
         problems.append(f"{where} could not be read and is left out: {reason}.")
         return _empty(columns)
-    absent = [name for name in columns if name not in raw.columns]
+    absent = [c for c in columns if c not in raw.columns and c not in OPTIONAL_COLUMNS]
     if absent:
         problems.append(f"{where} lacks the columns {', '.join(absent)}.")
     out: dict[str, Any] = {}

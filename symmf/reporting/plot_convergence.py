@@ -20,10 +20,10 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from symmf.reporting.cells import lines, reference_lambda
 from symmf.reporting.curves import band, trials_of
 from symmf.reporting.figures import Drawing, Gallery
 from symmf.reporting.frame import Experiment, Missing, Results, run_command
+from symmf.reporting.lines import lines, reference_lambda
 from symmf.reporting.style import Look, StyleBook
 
 X_TITLES = {"iteration": "iteration", "seconds": "solver time (s)"}
@@ -79,7 +79,7 @@ def _figure(experiment: Experiment, book: StyleBook) -> Drawing:
     asked = asked if isinstance(asked, dict) else {}
     columns = int(asked.get("columns") or {1: 1, 3: 3, 7: 4, 8: 4}.get(len(panels), 2))
     n_rows = math.ceil(len(panels) / columns)
-    figure = Figure(figsize=(3.4 * columns, 3.1 * n_rows), layout="constrained")
+    figure = Figure(figsize=(3.4 * columns, 3.3 * n_rows), layout="constrained")
     axes = np.atleast_1d(figure.subplots(n_rows, columns)).ravel()
     points: dict[str, list[str]] = {}
     tables: list[pd.DataFrame] = []
@@ -235,10 +235,14 @@ def _decorate(ax: Axes, panel: Mapping[str, Any], x: str, letter: str) -> None:
     ax.set_xlabel(X_TITLES.get(x, x))
     y = str(panel.get("y") or "error")
     ax.set_ylabel(Y_TITLES.get(y, y))
-    note = "\n".join(textwrap.wrap(str(panel.get("note") or ""), 54))
-    title = "\n".join(textwrap.wrap(_lettered(panel, letter), 42))
+    # A sign never starts a line of its own.
+    said = str(panel.get("note") or "").replace(" >= ", "\u00a0≥\u00a0")
+    note = "\n".join(textwrap.wrap(said, 52))
+    title = "\n".join(textwrap.wrap(_lettered(panel, letter), 34))
     ax.set_title(title, pad=5 + 8.5 * len(note.splitlines()))
     if note:
         ax.text(0, 1.02, note, transform=ax.transAxes, fontsize=6.5, va="bottom")
-    if ax.get_legend_handles_labels()[0]:
-        ax.legend(loc="upper center", bbox_to_anchor=(0.5, -0.2), ncols=2)
+    labels = ax.get_legend_handles_labels()[1]
+    if labels:
+        columns = 2 if max(map(len, labels)) < 18 else 1
+        ax.legend(loc="upper center", bbox_to_anchor=(0.5, -0.2), ncols=columns)

@@ -10,17 +10,10 @@ from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from symmf.reporting.cells import (
-    REFERENCE_LAMBDA,
-    Cell,
-    Line,
-    cells,
-    dataset_title,
-    lines,
-    reference_lambda,
-)
+from symmf.reporting.cells import Cell, cells, dataset_title
 from symmf.reporting.figures import Drawing, Gallery
 from symmf.reporting.frame import Experiment, Missing, Results, run_command
+from symmf.reporting.lines import REFERENCE_LAMBDA, Line, lines, reference_lambda
 from symmf.reporting.style import GREY, Look, StyleBook
 
 METRIC_TITLES = {"ac": "AC", "nmi": "NMI"}

@@ -9,9 +9,10 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from symmf.reporting.cells import PROPOSED, Line, Row, collect, lines
+from symmf.reporting.cells import Row, collect
 from symmf.reporting.figures import Drawing, Gallery
 from symmf.reporting.frame import Missing, Results, run_command
+from symmf.reporting.lines import PROPOSED, Line, lines
 from symmf.reporting.power import ranking_words
 from symmf.reporting.statistics import Ranking, rank_rows
 from symmf.reporting.style import INK, StyleBook

@@ -13,7 +13,8 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from symmf.reporting.cells import PROPOSED, Cell, Place, Row, places
+from symmf.reporting.cells import Cell, Place, Row, places
+from symmf.reporting.lines import PROPOSED
 from symmf.reporting.paper import DATASET_TITLES
 from symmf.seeds import generator
 

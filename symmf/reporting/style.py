@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any
 
-from symmf.reporting.cells import Line
+from symmf.reporting.lines import Line
 
 INK = "#1b1b1f"  # replaced by the page's text colour in the HTML report
 GREY = "#6f6f78"

@@ -11,6 +11,7 @@ from rich.table import Table as RichTable
 
 from symmf.reporting.files import csv_text, write_text
 from symmf.reporting.frame import Results
+from symmf.reporting.lines import is_study
 from symmf.reporting.tables import (
     Entry,
     Table,
@@ -279,6 +280,8 @@ def write_tables(
         for metric in METRICS:
             put(table_folder(folder), combined_table(results, metric))
     for experiment in results.experiments:
+        if is_study(experiment) and "convergence" in experiment.figures:
+            continue  # a study of errors, not of scores
         place = table_folder(folder, experiment.name)
         for metric in METRICS:
             put(place, experiment_table(experiment, results, metric))

@@ -22,10 +22,10 @@ from symmf.reporting.cells import (
     collect,
     combine,
     dataset_title,
-    is_study,
     places,
 )
 from symmf.reporting.frame import Experiment, Missing, Results, run_command
+from symmf.reporting.lines import BLIND, is_study
 from symmf.reporting.paper import (
     DATASET_TITLES,
     ROWS,
@@ -291,6 +291,8 @@ def _notes(rows: Sequence[Row], results: Results, *, has_rule: bool) -> list[str
         labels = {cell.line.label for cell in row.cells.values()}
         if row.primary and labels - {row.title}:
             notes.append(f"{row.title}: {', '.join(sorted(labels))}.")
+        if any(cell.line.choice == BLIND for cell in row.cells.values()):
+            notes.append(f"{row.title}: the λ with the best silhouette of each trial.")
         if row.oracle:
             notes.append(
                 f"{row.title}: the λ with the best mean AC of each cell. It peeks at "

@@ -112,7 +112,7 @@ def compare(results: Results) -> pd.DataFrame:
 def _ours(cell: Cell, published: float) -> dict[str, object]:
     low, high = interval(cell)
     line = cell.line
-    label = f"{line.label}, λ chosen with the labels" if line.oracle else line.label
+    label = line.title if line.choice else line.label
     return {
         "method": line.name,
         "label": label,
