@@ -44,6 +44,8 @@ def test_a_projection_is_feasible_and_stays_where_it_is(name, Z):
     assert np.array_equal(Z, before)
     assert H.shape == Z.shape
     assert constraint.contains(H)
+    if not constraint.exact:
+        return
     again = constraint.project(H)
     if constraint.name == "orthogonal":
         # The polar factor of an orthonormal matrix is itself, up to an SVD.

@@ -18,6 +18,7 @@ from scipy import sparse
 from symmf.errors import InputError
 from symmf.notation import AnyMatrix, FloatArray
 from symmf.similarity.operators import EXACT_NORM_LIMIT, SymmetricOperator
+from symmf.similarity.products import centred_squared_norms
 
 
 class DistributedGram(SymmetricOperator):
@@ -125,8 +126,9 @@ def _squared_norms(block: AnyMatrix, mu: FloatArray | None) -> FloatArray:
         squares = np.einsum("ij,ij->i", block, block, dtype=np.float64)
     if mu is not None:
         mean = mu.astype(np.float64)
-        squares = squares - 2 * np.asarray(block @ mean).ravel() + mean @ mean
-    return np.asarray(np.maximum(squares, 0.0))
+        to_mu = np.asarray(block @ mean).ravel()
+        return centred_squared_norms(squares, to_mu, mean, mu.dtype)
+    return np.asarray(squares)
 
 
 def _transposed_product(block: AnyMatrix, V: FloatArray) -> FloatArray:

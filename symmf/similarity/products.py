@@ -48,23 +48,25 @@ class RowFeatures:
             self._init_dense(np.asarray(X), centre, unit)
 
     def _init_dense(self, X: FloatArray, centre: bool, unit: bool) -> None:
+        tiny: Any = _TINY
         if centre:
-            X = X - X.mean(axis=0)
+            mu = X.mean(axis=0)
+            # A row equal to the mean is rounding after the subtraction, not data.
+            sizes = np.sqrt(np.einsum("ij,ij->i", X, X))[:, None] + np.sqrt(mu @ mu)
+            tiny = np.maximum(_TINY, 4 * np.finfo(X.dtype).eps * sizes)
+            X = X - mu
         if unit:
             norms = np.sqrt(np.einsum("ij,ij->i", X, X))[:, None]
-            X = np.divide(X, norms, out=np.zeros_like(X), where=norms > _TINY)
+            X = np.divide(X, norms, out=np.zeros_like(X), where=norms > tiny)
         self.X: AnyMatrix = X
         self.XT: AnyMatrix = X.T
 
     def _init_sparse(self, X: AnyMatrix, centre: bool, unit: bool) -> None:
-        squares = np.asarray(X.multiply(X).sum(axis=1), dtype=np.float64).ravel()
         if centre:
-            mu = np.asarray(X.mean(axis=0), dtype=np.float64).ravel()
-            # ||x_i - mu||^2 by expansion; rounding may leave it slightly negative.
-            squares = np.maximum(squares - 2 * (X @ mu) + mu @ mu, 0.0)
+            mu = np.asarray(X.mean(axis=0, dtype=np.float64)).ravel()
             self.mu = mu.astype(self.dtype)
         if unit:
-            norms = np.sqrt(squares)
+            norms = np.sqrt(sparse_squared_norms(X, self.mu))
             scale = np.divide(1.0, norms, out=np.zeros_like(norms), where=norms > _TINY)
             if centre:
                 self.scale = scale.astype(self.dtype)
@@ -97,12 +99,10 @@ class RowFeatures:
         """Return ||f_i||^2 for every row."""
         if not self.sparse:
             return np.asarray(np.einsum("ij,ij->i", self.X, self.X))
-        squares = np.asarray(self.X.multiply(self.X).sum(axis=1)).ravel()
-        if self.mu is not None:
-            squares = squares - 2 * (self.X @ self.mu) + self.mu @ self.mu
+        squares = sparse_squared_norms(self.X, self.mu)
         if self.scale is not None:
             squares = squares * self.scale**2
-        return np.asarray(np.maximum(squares, 0), dtype=self.dtype)
+        return np.asarray(squares, dtype=self.dtype)
 
     def gram_rows(self, rows: Any, XT: AnyMatrix | None = None) -> FloatArray:
         """Return the given rows of F F^T, dense; XT may bring a transposed copy."""
@@ -138,3 +138,28 @@ class RowFeatures:
                 block = self.gram_rows(rows, XT)
                 total += float(np.einsum("ij,ij->", block, block, dtype=np.float64))
         return total
+
+
+def sparse_squared_norms(X: AnyMatrix, mu: FloatArray | None) -> FloatArray:
+    """Return ||x_i - mu||^2 for the rows of a sparse X, without forming x_i - mu."""
+    entries = np.square(X.data, dtype=np.float64)
+    squares = sparse.csr_array((entries, X.indices, X.indptr), shape=X.shape)
+    norms = np.asarray(squares.sum(axis=1)).ravel()
+    if mu is None:
+        return norms
+    mu = np.asarray(mu, dtype=np.float64)
+    return centred_squared_norms(norms, np.asarray(X @ mu).ravel(), mu, X.dtype)
+
+
+def centred_squared_norms(
+    squares: FloatArray, to_mu: FloatArray, mu: FloatArray, dtype: Any
+) -> FloatArray:
+    """Return ||x||^2 - 2 <x, mu> + ||mu||^2, or zero where that is mere rounding.
+
+    The terms cancel for a row near mu; unit rows made of noise would be the result.
+    """
+    largest = squares + float(mu @ mu)
+    out = np.asarray(largest - 2 * to_mu)
+    rounding = max(8 * np.finfo(np.float64).eps, 4 * float(np.finfo(dtype).eps) ** 2)
+    out[out <= rounding * largest] = 0.0
+    return out
