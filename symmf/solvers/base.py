@@ -87,7 +87,7 @@ class Solver:
     constraints: ClassVar[tuple[str, ...]] = ("none",)
     #: works on a split pair (H, P)
     split: ClassVar[bool] = False
-    #: f (or the merit, for a split) never rises, given an exact projection
+    #: f, or the merit where there is one, never rises, given an exact projection
     monotone: ClassVar[bool] = False
     #: decides about its tolerance itself, by ending the generator
     own_tolerance: ClassVar[bool] = False

@@ -63,9 +63,14 @@ class Eigen(Solver):
         yield Iterate(np.zeros_like(H0), objective=M.fro2)
         accuracy = self.accuracy
         if accuracy is None:
-            accuracy = 0.0 if problem.n <= _PRECISE_LIMIT else 1e-5
+            accuracy = sensible_accuracy(problem.n)
         values, vectors = top_eigenpairs(M, problem.k, rng, tol=accuracy)
         sigma = np.maximum(values, 0)
         H = (vectors * np.sqrt(sigma)).astype(M.dtype)
         yield Iterate(H, objective=M.fro2 - float(np.sum(sigma**2)))
         return None
+
+
+def sensible_accuracy(n: int) -> float:
+    """Return machine precision (as 0) for n rows, or 1e-5 where that takes long."""
+    return 0.0 if n <= _PRECISE_LIMIT else 1e-5

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import pairwise
 from typing import TypeAlias
 
 import numpy as np
@@ -135,7 +136,7 @@ def _solve_passive(Q: FloatArray, rhs: FloatArray, passive: MaskArray) -> FloatA
     for rows, F in _patterns(passive):
         if F.size == 0:
             continue
-        cells = np.ix_(rows, F)
+        cells = rows[:, None], F
         Q_FF = Q[F[:, None], F]
         _, solution, info = dposv(Q_FF, rhs[cells].T)
         if info != 0:
@@ -160,10 +161,10 @@ def _patterns(passive: MaskArray) -> Iterator[tuple[np.ndarray, np.ndarray]]:
     keys = keys[order]
     new = np.ones(q, bool)
     new[1:] = (keys[1:] != keys[:-1]).any(axis=1)
-    starts = np.flatnonzero(new)
-    for rows in np.split(order, starts[1:]):
-        if rows.size:
-            yield rows, np.flatnonzero(passive[rows[0]])
+    starts = np.append(np.flatnonzero(new), q).tolist()
+    for first, end in pairwise(starts):
+        rows = order[first:end]
+        yield rows, passive[rows[0]].nonzero()[0]
 
 
 def _active_set(Q: FloatArray, b: FloatArray) -> FloatArray:
