@@ -23,6 +23,8 @@ from symmf.reporting.files import csv_text, write_text
 from symmf.reporting.frame import Missing, Results
 from symmf.reporting.style import GREY, INK, RC
 
+PIXELS_PER_INCH = 140  # on a page, at most
+
 
 @dataclass(frozen=True, kw_only=True)
 class Drawing:
@@ -127,7 +129,9 @@ def svg(drawing: Drawing, prefix: str) -> str:
     text = re.sub(r'<svg ([^>]*?)width="[^"]*"', r"<svg \1", text, count=1)
     text = re.sub(r'<svg ([^>]*?)height="[^"]*"', r"<svg \1", text, count=1)
     label = escape(f"{drawing.title}. {drawing.caption}", quote=True)
-    return text.replace("<svg ", f'<svg role="img" aria-label="{label}" ', 1)
+    wide = round(drawing.figure.get_figwidth() * PIXELS_PER_INCH)
+    head = f'<svg role="img" aria-label="{label}" style="--wide: {wide}px" '
+    return text.replace("<svg ", head, 1)
 
 
 def _with_titles(text: str, group: str, labels: list[str]) -> str:

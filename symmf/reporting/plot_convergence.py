@@ -102,7 +102,7 @@ def _figure(experiment: Experiment, book: StyleBook) -> Drawing:
     return Drawing(
         name="convergence",
         experiment=experiment.name,
-        title=f"Convergence: {title}",
+        title=title if "onvergence" in title else f"Convergence: {title}",
         caption=caption.strip(),
         figure=figure,
         data=pd.concat(tables, ignore_index=True) if tables else _no_data(),

@@ -101,7 +101,7 @@ def _diagram(
     ax.set_xlim(1 - margin, n + margin)
     half = (n + 1) // 2
     bottom = -0.55 - STEP * half - 0.2
-    ax.set_ylim(bottom, 1.15)
+    ax.set_ylim(bottom, 1.4)
     ax.plot([1, n], [0, 0], color=INK, lw=0.9)
     for tick in range(1, n + 1):
         ax.plot([tick, tick], [0, 0.1], color=INK, lw=0.9)
@@ -130,7 +130,7 @@ def _diagram(
             fontsize=8,
             fontweight="bold" if key == f"paper:{PROPOSED}" else "normal",
         )
-    ax.set_ylim(min(bottom, -0.3 - 0.16 * levels - STEP * half), 1.15)
+    ax.set_ylim(min(bottom, -0.3 - 0.16 * levels - STEP * half), 1.4)
 
 
 def _critical_bar(ax: Axes, ranking: Ranking, n: int) -> None:
@@ -140,8 +140,8 @@ def _critical_bar(ax: Axes, ranking: Ranking, n: int) -> None:
         ax.plot([x, x], [0.72, 0.88], color=INK, lw=1.4)
     text = f"CD = {ranking.critical_difference:.2f}"
     if width < ranking.critical_difference:
-        text += " (wider than the axis)"
-    ax.text(1 + width + 0.1, 0.8, text, ha="left", va="center", fontsize=7.5)
+        text += ", wider than the axis"
+    ax.text(1 + width / 2, 0.93, text, ha="center", va="bottom", fontsize=7.5)
 
 
 def _bars(ax: Axes, ranking: Ranking) -> int:

@@ -266,6 +266,16 @@ def _mark(rows: Sequence[TableRow]) -> list[TableRow]:
     ]
 
 
+def _lost_note(row: Row, results: Results) -> str:
+    """Say in which cells a row has no good trial, and what became of them."""
+    lost = [
+        f"{dataset_title(name, results)} K = {k} ({cell.lost})"
+        for (name, k), cell in row.cells.items()
+        if not cell.n_good and cell.lost
+    ]
+    return f"{row.title}: no good trial for {', '.join(lost)}." if lost else ""
+
+
 def _notes(rows: Sequence[Row], results: Results, *, has_rule: bool) -> list[str]:
     used = {cell.line.experiment for row in rows for cell in row.cells.values()}
     notes = [
@@ -275,13 +285,7 @@ def _notes(rows: Sequence[Row], results: Results, *, has_rule: bool) -> list[str
     ]
     if any(cell.n_good < cell.n_total for row in rows for cell in row.cells.values()):
         notes.append("Where trials are missing, good/planned is given with the mean.")
-    notes += [
-        f"{row.title}, {dataset_title(name, results)}, K = {k}: no good trial "
-        f"({cell.lost})."
-        for row in rows
-        for (name, k), cell in row.cells.items()
-        if not cell.n_good and cell.lost
-    ]
+    notes += [text for row in rows if (text := _lost_note(row, results))]
     if has_rule:
         notes.append(
             "Rows below the rule are further readings and controls; they do not "
