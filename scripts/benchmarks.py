@@ -209,9 +209,13 @@ def scale(largest: int, repeats: int) -> None:
 @click.option("--repeats", default=5, show_default=True)
 def runner(trials: int, repeats: int) -> None:
     """Trivial trials through the runner against a bare joblib loop."""
-    from runner_overhead import measure
+    from symmf.experiment.overhead import measure
 
-    save("runner", measure(trials, repeats), {"trials": trials, "repeats": repeats})
+    rows = [measure(trials, 2) for _ in range(repeats)]
+    ratio = [row.ratio for row in rows]
+    table = pd.DataFrame({"round": range(repeats), "runner_over_joblib": ratio})
+    save("runner", table, {"trials": trials, "median_ratio": float(np.median(ratio))})
+    bars("runner", [f"round {i + 1}" for i in range(repeats)], ratio, "runner / joblib")
 
 
 if __name__ == "__main__":

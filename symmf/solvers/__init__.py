@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from symmf.solvers.base import Factorization, Iteration, Problem, Solver, Stop
 from symmf.solvers.factorize import factorize
+from symmf.solvers.path import factorize_path
 from symmf.solvers.registry import SOLVERS
 
 __all__ = [
@@ -14,4 +15,5 @@ __all__ = [
     "Solver",
     "Stop",
     "factorize",
+    "factorize_path",
 ]
