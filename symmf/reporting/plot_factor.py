@@ -103,11 +103,9 @@ def block_means(A: FloatArray, classes: LabelArray) -> FloatArray:
     return np.asarray(sums / np.maximum(pairs, 1))
 
 
-def least_similar(means: FloatArray, avoid: int) -> tuple[int, int]:
-    """Return the two classes that are least alike, other than ``avoid`` if possible."""
+def least_similar(means: FloatArray) -> tuple[int, int]:
+    """Return the two classes with the lowest mean similarity."""
     off = means + np.diag(np.full(len(means), np.inf))
-    if len(means) > 2:
-        off[avoid] = off[:, avoid] = np.inf
     first, second = np.unravel_index(int(np.argmin(off)), off.shape)
     return int(first), int(second)
 
@@ -116,7 +114,7 @@ def _motivation(picture: Illustration, results: Results) -> Drawing:
     A, H, classes = picture.A, picture.H, picture.classes
     means = block_means(A, classes)
     same = int(np.argmax(np.diag(means)))
-    first, second = least_similar(means, same)
+    first, second = least_similar(means)
     figure = Figure(figsize=(6.8, 3.5), layout="constrained")
     left, right = figure.subplots(1, 2, width_ratios=(2.1, 1.0))
     _heat(figure, left, A)
@@ -181,8 +179,15 @@ def _frames(
             ax.axhline(edge - 0.5, color="white", lw=0.8)
         left.axvline(edge - 0.5, color="white", lw=0.8)
 
-    def frame(ax: Axes, rows: int, columns: tuple[float, float], similar: bool) -> None:
-        top, height = edges[rows] - 0.5, edges[rows + 1] - edges[rows]
+    def frame(
+        ax: Axes,
+        rows: int,
+        columns: tuple[float, float],
+        similar: bool,
+        inset: float = 0.0,
+    ) -> None:
+        height = (edges[rows + 1] - edges[rows]) * (1 - 2 * inset)
+        top = edges[rows] - 0.5 + inset * (edges[rows + 1] - edges[rows])
         ax.add_patch(
             Rectangle(
                 (columns[0] - 0.5, top),
@@ -202,8 +207,9 @@ def _frames(
     frame(right, same, (0.0, float(width)), True)
     for row, column in (apart, apart[::-1]):
         frame(left, row, (float(edges[column]), float(edges[column + 1])), False)
-        if row != same:
-            frame(right, row, (0.0, float(width)), False)
+        # A class in both blocks gets both frames, one inside the other.
+        inset = 0.06 if row == same else 0.0
+        frame(right, row, (inset * width, width * (1 - inset)), False, inset)
 
 
 def embedding(results: Results) -> Gallery:
