@@ -5,6 +5,7 @@ from __future__ import annotations
 from symmf.solvers.admm import ADMM
 from symmf.solvers.base import Solver
 from symmf.solvers.columnwise import Columnwise
+from symmf.solvers.coordinate_descent import CoordinateDescent
 from symmf.solvers.eigen import Eigen
 from symmf.solvers.fixed_step import FixedStep
 from symmf.solvers.newton import Newton
@@ -25,4 +26,5 @@ SOLVERS: dict[str, type[Solver]] = {
     "symnmf_anls": SymNMFANLS,
     "admm": ADMM,
     "procrustes": Procrustes,
+    "coordinate_descent": CoordinateDescent,
 }
