@@ -36,7 +36,7 @@ TRACE_COLUMNS = (
     *("iteration", "error", "split_error", "seconds"),
 )
 # Written beside the experiments by the reporting commands themselves.
-NOT_EXPERIMENTS = frozenset({"tables", "figures", "verdicts", "audit"})
+NOT_EXPERIMENTS = frozenset({"tables", "figures", "verdicts", "audit", "benchmarks"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
