@@ -534,3 +534,38 @@ def test_exact_nonnegative_factors_are_fixed_points(solver):
     np.testing.assert_allclose(fit.H @ fit.H.T, H @ H.T, atol=1e-10)
     if solver != "eigen":
         np.testing.assert_allclose(fit.H, H, atol=1e-8)
+
+
+@pytest.mark.parametrize(
+    ("more", "match"),
+    [
+        ({"max_iter": -1}, "max_iter"),
+        ({"max_iter": 1.5}, "max_iter"),
+        ({"max_iter": "many"}, "max_iter"),
+        ({"tol": -1e-3}, "tol"),
+        ({"tol": float("nan")}, "tol"),
+        ({"tol": "small"}, "tol"),
+        ({"max_seconds": 0}, "max_seconds"),
+        ({"max_seconds": "long"}, "max_seconds"),
+        ({"start": "unifrom"}, "Did you mean 'uniform'"),
+        ({"solver": "newtn"}, "Did you mean 'newton'"),
+        ({"constraint": "signed_max"}, "published=True"),
+        ({"H0": "zeros"}, "array of real numbers"),
+        ({"step_scale": "half"}, "step_scale"),
+        ({"solver": "admm", "rho": "ten"}, "rho"),
+        ({"solver": "sym_anls", "coupling": True}, "coupling"),
+        ({"solver": SOLVERS["newton"](), "method": "cg"}, "Not used: method"),
+    ],
+)
+def test_wrong_arguments_are_refused_in_a_sentence(more, match):
+    M, _ = planted()
+    with pytest.raises(InputError, match=match):
+        factorize(M, 3, **more)
+
+
+@pytest.mark.parametrize("start_name", ["normal", "scaled", "uniform", "symm_mean"])
+@every_solver
+def test_every_start_can_be_asked_for(solver, start_name):
+    M, _ = planted()
+    fit = factorize(M, 3, solver=solver, start=start_name, random_state=0, max_iter=2)
+    assert np.isfinite(fit.H).all()

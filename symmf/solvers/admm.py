@@ -11,7 +11,7 @@ from scipy.linalg import cho_factor, cho_solve
 from symmf.errors import InputError
 from symmf.linalg import inner, spectral_norm, trace_split_objective
 from symmf.notation import FloatArray
-from symmf.solvers.base import Iterate, Iterates, Problem, Solver, Stop
+from symmf.solvers.base import Iterate, Iterates, Problem, Solver, Stop, is_number
 from symmf.solvers.nnls import nnls_bpp
 
 
@@ -63,7 +63,7 @@ class ADMM(Solver):
     def check(self, problem: Problem) -> None:
         """Refuse a rho that is not positive."""
         del problem
-        if self.rho is not None and not (np.isfinite(self.rho) and self.rho > 0):
+        if self.rho is not None and not (is_number(self.rho) and self.rho > 0):
             raise InputError(f"rho must be a number > 0, not {self.rho!r}.")
 
     def iterates(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import enum
 from collections.abc import Callable, Generator
 from dataclasses import dataclass, field
-from typing import ClassVar, TypeAlias
+from typing import ClassVar, TypeAlias, TypeGuard
 
 import numpy as np
 
@@ -58,6 +58,15 @@ class Iterate:
 
 
 Iterates: TypeAlias = Generator[Iterate, None, Stop | None]
+
+
+def is_number(value: object) -> TypeGuard[float]:
+    """Tell whether an option is a finite real number, and not a word or a flag."""
+    return (
+        isinstance(value, int | float | np.integer | np.floating)
+        and not isinstance(value, bool)
+        and bool(np.isfinite(value))
+    )
 
 
 def hold(problem: Problem, iterate: Iterate) -> Generator[Iterate, None, None]:

@@ -9,7 +9,7 @@ import numpy as np
 from symmf.errors import InputError
 from symmf.linalg import smallest_eigenvalue, spectral_norm, trace_objective
 from symmf.notation import FloatArray
-from symmf.solvers.base import Problem
+from symmf.solvers.base import Problem, is_number
 
 # The adaptive rule: where it begins, when it looks, what it accepts, how it grows.
 _FIRST_SHARE, _LOOK_EVERY, _ACCEPTED_GAP, _GROWTH = 0.05, 50, 1e-3, 2.0
@@ -89,11 +89,7 @@ def check_coupling(wanted: object, *, names: tuple[str, ...]) -> None:
     if isinstance(wanted, str):
         valid = wanted in names
     else:
-        valid = (
-            isinstance(wanted, int | float | np.number)
-            and not isinstance(wanted, bool)
-            and bool(np.isfinite(wanted) and wanted >= 0)
-        )
+        valid = is_number(wanted) and wanted >= 0
     if not valid:
         known = "".join(f" or {name!r}" for name in names)
         raise InputError(f"coupling must be a number >= 0{known}, not {wanted!r}.")

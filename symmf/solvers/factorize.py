@@ -14,7 +14,7 @@ from symmf.errors import InputError
 from symmf.notation import FloatArray
 from symmf.seeds import RandomState, as_generator
 from symmf.similarity.operators import SymmetricOperator, as_operator
-from symmf.solvers.base import Callback, Factorization, Problem, Solver
+from symmf.solvers.base import Callback, Factorization, Problem, Solver, is_number
 from symmf.solvers.loop import run
 from symmf.solvers.registry import SOLVERS
 from symmf.solvers.start import STARTS, draw_start
@@ -157,11 +157,11 @@ def _hint(word: str, known: Any) -> str:
 
 
 def _check_limits(max_iter: int, tol: float, max_seconds: float | None) -> None:
-    if not isinstance(max_iter, int | np.integer) or max_iter < 0:
+    if not (is_number(max_iter) and max_iter >= 0 and max_iter == int(max_iter)):
         raise InputError(f"max_iter must be a whole number >= 0, not {max_iter!r}.")
-    if not (np.isfinite(tol) and tol >= 0):
+    if not (is_number(tol) and tol >= 0):
         raise InputError(f"tol must be a number >= 0, not {tol!r}.")
-    if max_seconds is not None and not max_seconds > 0:
+    if max_seconds is not None and not (is_number(max_seconds) and max_seconds > 0):
         raise InputError(f"max_seconds must be > 0, not {max_seconds!r}.")
 
 
@@ -186,7 +186,10 @@ def _start(
 
 def _given(name: str, H: Any, M: SymmetricOperator, k: int) -> FloatArray:
     """Copy a given start in the precision of M."""
-    H = np.array(H, dtype=M.dtype, order="C")
+    try:
+        H = np.array(H, dtype=M.dtype, order="C")
+    except (TypeError, ValueError):
+        raise InputError(f"{name} must be an array of real numbers.") from None
     if H.shape != (M.shape[0], k):
         raise InputError(
             f"{name} must have shape {(M.shape[0], k)} (rows of M, k); "

@@ -11,7 +11,7 @@ from symmf.constraints import CONSTRAINTS
 from symmf.errors import InputError
 from symmf.linalg import spectral_norm, trace_objective
 from symmf.notation import FloatArray
-from symmf.solvers.base import Iterate, Iterates, Problem, Solver
+from symmf.solvers.base import Iterate, Iterates, Problem, Solver, is_number
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,7 +44,7 @@ class FixedStep(Solver):
         del problem
         if self.step == "safe":
             return
-        if isinstance(self.step, str) or not (np.isfinite(self.step) and self.step > 0):
+        if not (is_number(self.step) and self.step > 0):
             raise InputError(f"step must be a number > 0 or 'safe', not {self.step!r}.")
 
     def iterates(

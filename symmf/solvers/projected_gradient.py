@@ -17,7 +17,15 @@ from symmf.linalg import (
     trace_objective,
 )
 from symmf.notation import FloatArray
-from symmf.solvers.base import Iterate, Iterates, Problem, Solver, Stop, hold
+from symmf.solvers.base import (
+    Iterate,
+    Iterates,
+    Problem,
+    Solver,
+    Stop,
+    hold,
+    is_number,
+)
 from symmf.solvers.line_search import quartic_step
 from symmf.solvers.one_hot import coordinate_moves
 
@@ -74,7 +82,7 @@ class ProjectedGradient(Solver):
 
     def check(self, problem: Problem) -> None:
         """Say which parameter does not fit."""
-        if not (np.isfinite(self.step_scale) and self.step_scale > 0):
+        if not (is_number(self.step_scale) and self.step_scale > 0):
             raise InputError(f"step_scale must be > 0, not {self.step_scale!r}.")
         if self.sigma not in ("estimate", "exact", "bound"):
             raise InputError(
