@@ -49,6 +49,14 @@ class ADMM(Solver):
     Lu, Hong and Wang, "A nonconvex splitting method for symmetric nonnegative matrix
     factorization: convergence analysis and optimality", IEEE Trans. Signal Process.
     65 (2017).
+
+    Examples
+    --------
+    >>> from symmf import factorize
+    >>> U = np.random.default_rng(0).random((20, 2))
+    >>> fit = factorize(U @ U.T, 2, solver="admm", random_state=0)
+    >>> bool(fit.error[-1] < 1e-3), bool(fit.P.min() >= 0)
+    (True, True)
     """
 
     rho: float | None = None

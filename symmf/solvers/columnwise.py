@@ -59,6 +59,14 @@ class Columnwise(Solver):
     References
     ----------
     Paper, Algorithm 1, Theorem 2 and its corollary.
+
+    Examples
+    --------
+    >>> from symmf import factorize
+    >>> U = np.random.default_rng(0).random((20, 2))
+    >>> fit = factorize(U @ U.T, 2, solver="columnwise", random_state=0)
+    >>> bool(fit.error[-1] < 1e-3), bool(np.allclose(fit.H, fit.P, atol=1e-2))
+    (True, True)
     """
 
     coupling: float | str | None = None

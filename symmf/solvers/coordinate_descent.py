@@ -45,6 +45,14 @@ class CoordinateDescent(Solver):
     descent for symmetric nonnegative matrix factorization", IEEE Trans. Signal
     Process. 64 (2016). There columns are the outer loop; here rows are, so that a
     column of M is read once per sweep.
+
+    Examples
+    --------
+    >>> from symmf import factorize
+    >>> U = np.random.default_rng(0).random((20, 2))
+    >>> fit = factorize(U @ U.T, 2, solver="coordinate_descent", random_state=0)
+    >>> bool(fit.error[-1] < 1e-3)
+    True
     """
 
     title: ClassVar[str] = "Exact coordinate descent"

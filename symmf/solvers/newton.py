@@ -61,6 +61,14 @@ class Newton(Solver):
     ----------
     Kuang, Yun and Park, "SymNMF: nonnegative low-rank approximation of a similarity
     matrix for graph clustering", J. Global Optim. 62 (2015).
+
+    Examples
+    --------
+    >>> from symmf import factorize
+    >>> U = np.random.default_rng(0).random((20, 2))
+    >>> fit = factorize(U @ U.T, 2, solver="newton", random_state=0, tol=1e-3)
+    >>> bool(fit.error[-1] < 1e-3), fit.stop.name
+    (True, 'tolerance')
     """
 
     method: str = "cholesky"

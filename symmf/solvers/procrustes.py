@@ -46,6 +46,14 @@ class Procrustes(Solver):
     Huang, Sidiropoulos and Swami, "Non-negative matrix factorization revisited:
     uniqueness and algorithm for symmetric decomposition", IEEE Trans. Signal
     Process. 62 (2014).
+
+    Examples
+    --------
+    >>> from symmf import factorize
+    >>> U = np.random.default_rng(0).random((20, 2))
+    >>> fit = factorize(U @ U.T, 2, solver="procrustes", random_state=0)
+    >>> bool(fit.error[-1] < 1e-3), bool(fit.H.min() >= 0)
+    (True, True)
     """
 
     title: ClassVar[str] = "Symmetric NMF by Procrustes rotations"

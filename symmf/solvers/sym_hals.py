@@ -50,6 +50,14 @@ class SymHALS(Solver):
     ----------
     Zhu, Li, Liu and Li, "Dropping symmetry for fast symmetric nonnegative matrix
     factorization", NeurIPS 2018.
+
+    Examples
+    --------
+    >>> from symmf import factorize
+    >>> U = np.random.default_rng(0).random((20, 2))
+    >>> fit = factorize(U @ U.T, 2, solver="sym_hals", random_state=0)
+    >>> bool(fit.split_error[-1] < 1e-3)
+    True
     """
 
     coupling: float | str = 0.66
