@@ -42,8 +42,9 @@ def machine() -> dict[str, Any]:
         names = [line for line in info.read_text().splitlines() if "model name" in line]
         model = names[0].split(":")[1].strip() if names else model
     pools = [
-        {key: pool.get(key) for key in ("internal_api", "version", "num_threads")}
+        {key: pool.get(key) for key in ("internal_api", "num_threads")}
         for pool in threadpool_info()
+        if pool.get("user_api") == "blas"
     ]
     return {"cpu": model, "python": platform.python_version(), "threads": pools}
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import platform
 import shlex
-import socket
 import subprocess
 import sys
 from datetime import UTC, datetime
@@ -63,7 +62,12 @@ def blas() -> list[dict[str, Any]]:
     from threadpoolctl import threadpool_info
 
     kept = ("user_api", "internal_api", "version", "num_threads", "architecture")
-    found = [{k: lib[k] for k in kept if k in lib} for lib in threadpool_info()]
+    # A library may register a controller of its own (scipy's Matrix Market reader
+    # does) whose facts need not be plain values.
+    found = [
+        {k: lib[k] for k in kept if isinstance(lib.get(k), str | int)}
+        for lib in threadpool_info()
+    ]
     return sorted(found, key=str)
 
 
@@ -78,7 +82,6 @@ def environment() -> dict[str, Any]:
         if hasattr(os, "sched_getaffinity")
         else os.cpu_count(),
         "platform": platform.platform(),
-        "host": socket.gethostname(),
     }
 
 
