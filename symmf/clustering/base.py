@@ -160,8 +160,7 @@ def warn_if_collapsed(
     k = H.shape[1]
     if weight == 0:
         return
-    Q = np.linalg.qr(H)[0]
-    ritz = np.asarray(Q.T @ M.matmat(Q), dtype=np.float64)
+    ritz = np.asarray(H.T @ M.matmat(H), dtype=np.float64)
     if np.linalg.eigvalsh((ritz + ritz.T) / 2)[0] > 0:
         return
     values = top_eigenpairs(M, k, rng, tol=1e-4)[0]

@@ -30,6 +30,8 @@ from symmf.similarity.products import RowFeatures
 _BLOCK_ENTRIES, _BLOCK_ROWS = 4_000_000, 512
 # Above this many rows ||A||_F^2 of an implicit matrix is estimated, not computed.
 EXACT_NORM_LIMIT = 20_000
+# Random vectors of that estimate, so many at a time.
+_PROBES, _PROBE_COLUMNS = 8, 4
 
 
 class SymmetricOperator(LinearOperator):
@@ -70,9 +72,12 @@ class SymmetricOperator(LinearOperator):
             return self._exact_fro2()
         # E ||M z||^2 = ||M||_F^2 for random signs z; the seed is fixed because the
         # value is a constant of the matrix, not of a run.
-        z = np.random.default_rng(0).integers(0, 2, (self.shape[0], 32)) * 2 - 1
-        Mz = self._matmat(z.astype(self.dtype))
-        return float(np.mean(np.sum(np.square(Mz, dtype=np.float64), axis=0)))
+        rng, squares = np.random.default_rng(0), []
+        for _ in range(_PROBES):
+            z = rng.integers(0, 2, (self.shape[0], _PROBE_COLUMNS), dtype=np.int8)
+            Mz = self._matmat((2 * z - 1).astype(self.dtype))
+            squares.append(np.einsum("ij,ij->j", Mz, Mz, dtype=np.float64))
+        return float(np.mean(squares))
 
     def _exact_fro2(self) -> float:
         return float(

@@ -18,6 +18,7 @@ from symmf.notation import AnyMatrix, FloatArray
 
 _TINY = 1e-12
 _BLOCK_ROWS = 512
+_SLICE_ROWS = 65_536
 
 
 class RowFeatures:
@@ -63,7 +64,7 @@ class RowFeatures:
 
     def _init_sparse(self, X: AnyMatrix, centre: bool, unit: bool) -> None:
         if centre:
-            mu = np.asarray(X.mean(axis=0, dtype=np.float64)).ravel()
+            mu = _column_means(X)
             self.mu = mu.astype(self.dtype)
         if unit:
             norms = np.sqrt(sparse_squared_norms(X, self.mu))
@@ -140,15 +141,35 @@ class RowFeatures:
         return total
 
 
+def _column_means(X: AnyMatrix) -> FloatArray:
+    """Return the means in double precision, without a double copy of a single X."""
+    if X.dtype == np.float64:
+        return np.asarray(X.mean(axis=0)).ravel()
+    total = np.zeros(X.shape[1])
+    for first in range(0, X.shape[0], _SLICE_ROWS):
+        part = X[first : first + _SLICE_ROWS].astype(np.float64)
+        total += np.asarray(part.sum(axis=0)).ravel()
+    return np.asarray(total / X.shape[0])
+
+
 def sparse_squared_norms(X: AnyMatrix, mu: FloatArray | None) -> FloatArray:
-    """Return ||x_i - mu||^2 for the rows of a sparse X, without forming x_i - mu."""
-    entries = np.square(X.data, dtype=np.float64)
-    squares = sparse.csr_array((entries, X.indices, X.indptr), shape=X.shape)
-    norms = np.asarray(squares.sum(axis=1)).ravel()
-    if mu is None:
+    """Return ||x_i - mu||^2 for the rows of a sparse X, without forming x_i - mu.
+
+    In double precision, a slice of rows at a time: no second copy of X is made.
+    """
+    n = X.shape[0]
+    norms, to_mu = np.empty(n), np.empty(n)
+    wide_mu = None if mu is None else np.asarray(mu, dtype=np.float64)
+    for first in range(0, n, _SLICE_ROWS):
+        rows = slice(first, min(first + _SLICE_ROWS, n))
+        part = X[rows].astype(np.float64)
+        if wide_mu is not None:
+            to_mu[rows] = part @ wide_mu
+        part.data **= 2
+        norms[rows] = np.asarray(part.sum(axis=1)).ravel()
+    if wide_mu is None:
         return norms
-    mu = np.asarray(mu, dtype=np.float64)
-    return centred_squared_norms(norms, np.asarray(X @ mu).ravel(), mu, X.dtype)
+    return centred_squared_norms(norms, to_mu, wide_mu, X.dtype)
 
 
 def centred_squared_norms(
