@@ -31,6 +31,9 @@ from symmf.solvers.one_hot import coordinate_moves
 
 # Vectors of the running estimate of sigma; sweeps before the first step.
 _BLOCK, _FIRST_SWEEPS = 2, 8
+# They ride on the product of every third step: sigma changes slowly, its margin and
+# the safeguard cover the steps between.
+_RIDE_EVERY = 3
 # Sufficient decrease f(H+) <= f(H) - c ||H+ - H||^2 / t, and how often t is halved.
 _ARMIJO, _MAX_HALVINGS = 1e-4, 30
 
@@ -215,6 +218,8 @@ class _State:
         if self.power is not None:
             for _ in range(_FIRST_SWEEPS):
                 self.power.update(H, M.matmat(self.power.V))
+        self._steps = 0
+        self._MV: FloatArray | None = None
         self._curvature: float | None = None
 
     def curvature(self) -> float:
@@ -244,12 +249,13 @@ class _State:
     def try_point(self, H: FloatArray) -> None:
         """Form the product at a trial point; the block vectors ride along."""
         M, k = self.problem.M, self.problem.k
-        if self.power is None:
-            self.trial_H, self.trial_MH = H, M.matmat(H)
-        else:
+        self._MV = None
+        if self.power is not None and self._steps % _RIDE_EVERY == 0:
             product = M.matmat(np.hstack([H, self.power.V]))
             self.trial_H, self.trial_MH = H, product[:, :k]
             self._MV = product[:, k:]
+        else:
+            self.trial_H, self.trial_MH = H, M.matmat(H)
         self.trial_G = H.T @ H
         self.trial_f = trace_objective(M.fro2, H, self.trial_MH, self.trial_G)
 
@@ -257,8 +263,9 @@ class _State:
         """Make the trial point the current one."""
         self.H, self.MH = self.trial_H, self.trial_MH
         self.G, self.f = self.trial_G, self.trial_f
-        if self.power is not None:
+        if self.power is not None and self._MV is not None:
             self.power.update(self.H, self._MV)
+        self._steps += 1
         self._curvature = None
 
 
