@@ -127,7 +127,7 @@ def _show_lists() -> None:
     solvers = [[name, kind.title, kind.reference] for name, kind in SOLVERS.items()]
     _show_table(["solver", "title", "reference"], solvers)
     click.echo()
-    sets = [[name, describe(kind).summary] for name, kind in CONSTRAINTS.items()]
+    sets = [[name, kind.meaning] for name, kind in CONSTRAINTS.items()]
     _show_table(["constraint", "meaning"], sets)
 
 
