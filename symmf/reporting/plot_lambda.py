@@ -171,7 +171,9 @@ def _series(
 ) -> None:
     means = np.array([cell.mean for cell in group])
     stds = np.nan_to_num(np.array([cell.std for cell in group]))
-    ax.fill_between(xs, means - stds, means + stds, color=look.color, alpha=0.15, lw=0)
+    # Scores end at 0 and 1, whatever mean and deviation say.
+    low, high = np.maximum(means - stds, 0), np.minimum(means + stds, 1)
+    ax.fill_between(xs, low, high, color=look.color, alpha=0.15, lw=0)
     ax.plot(xs, means, **look.line)
     ax.plot(xs, means, ls="none", gid=name, **look.points)
     ax.plot([], [], label=label, **look.line, **look.points)
