@@ -28,3 +28,11 @@ install() {
   # The checkout as it is now, wherever it was installed from.
   export PATH="$ROOT/.venv/bin:$PATH"
 }
+
+# Real data beside the checkout are used when SYMMF_DATA names no other place.
+find_data() {
+  if [ -z "${SYMMF_DATA:-}" ] && [ -d ../shared/datasets ]; then
+    SYMMF_DATA="$(cd ../shared/datasets && pwd)"
+    export SYMMF_DATA
+  fi
+}
