@@ -16,19 +16,22 @@ import numpy as np
 import pandas as pd
 
 OUT = Path("results/benchmarks")
-REPEATS = 7
+REPEATS = 11
 
 
 def alternate(tasks: dict[str, Callable[[], Any]], repeats: int) -> pd.DataFrame:
-    """Time the tasks in turn, ``repeats`` rounds; a row per task and round."""
+    """Time the tasks in turn, ``repeats`` rounds; a row per task and round.
+
+    Processor seconds of this process: a shared machine's pauses do not count.
+    """
     rows = []
     for task in tasks.values():
         task()  # warm up caches and lazy imports
     for round_ in range(repeats):
         for name, task in tasks.items():
-            began = time.perf_counter()
+            began = time.process_time()
             task()
-            rows.append((name, round_, time.perf_counter() - began))
+            rows.append((name, round_, time.process_time() - began))
     return pd.DataFrame(rows, columns=["task", "round", "seconds"])
 
 

@@ -46,7 +46,7 @@ def sizes_up_to(largest: int) -> list[int]:
     """Return 10,000 to ``largest``, about three to a decade."""
     sizes = [10_000]
     while sizes[-1] * 10 ** (1 / 2) <= largest * 1.01:
-        sizes.append(round(sizes[-1] * 10 ** (1 / 2), -3))
+        sizes.append(int(round(sizes[-1] * 10 ** (1 / 2), -3)))
     sizes[-1] = largest if sizes[-1] > 0.9 * largest else sizes[-1]
     return sizes
 
