@@ -19,7 +19,7 @@ _RESTARTS = 300
 def inner(A: FloatArray, B: FloatArray) -> float:
     """Return <A, B>, accumulated in double precision."""
     if A.dtype == np.float64:
-        return float(np.einsum("ij,ij->", A, B))
+        return float(np.vdot(A, B))
     return float(np.einsum("ij,ij->", A, B, dtype=np.float64, casting="unsafe"))
 
 
@@ -127,10 +127,10 @@ def smallest_eigenvalue(M: LinearOperator) -> float:
 class BlockPower:
     """Warm-started estimate of sigma = ||H H^T - M||_2.
 
-    A few vectors V are kept between iterations. Their products with M ride as extra
-    columns of the product M H that the solver needs anyway; here only O(n k b) work
-    is added. The Ritz value is a lower bound, hence ``margin``. A block, not a single
-    vector, because sigma is often shared by eigenvalues of both signs.
+    A few orthonormal vectors V are kept between iterations. Their products with M
+    ride as extra columns of the product M H that the solver needs anyway; here only
+    O(n k b) work is added. The value ||R V||_2 is a lower bound, hence ``margin``. A
+    block, not a single vector, because several eigenvalues often share that size.
     """
 
     V: FloatArray
@@ -139,13 +139,14 @@ class BlockPower:
 
     def update(self, H: FloatArray, MV: FloatArray) -> float:
         """Take one sweep given M V; return the estimate with its margin."""
-        RV = H @ (H.T @ self.V) - MV
-        ritz = self.V.T @ RV
-        self.value = float(np.max(np.abs(np.linalg.eigvalsh((ritz + ritz.T) / 2))))
-        # ||R v|| <= sigma for every unit v: a second lower bound, sharper early on.
-        column_norms = np.sqrt(np.einsum("ij,ij->j", RV, RV))
-        self.value = max(self.value, float(column_norms.max()))
-        if np.all(column_norms > 0) and np.all(np.isfinite(column_norms)):
+        RV = H @ (H.T @ self.V)
+        RV -= MV
+        squares, W = np.linalg.eigh(RV.T @ RV)
+        self.value = float(np.sqrt(max(squares[-1], 0.0)))
+        if squares[0] > 1e3 * np.finfo(RV.dtype).eps * squares[-1]:
+            # R V W has orthogonal columns of these squared lengths.
+            np.matmul(RV, W / np.sqrt(squares), out=self.V)
+        elif 0 < squares[-1] < np.inf:
             self.V[...] = np.linalg.qr(RV)[0]
         return self.margin * self.value
 

@@ -30,10 +30,10 @@ from symmf.solvers.line_search import quartic_step
 from symmf.solvers.one_hot import coordinate_moves
 
 # Vectors of the running estimate of sigma; sweeps before the first step.
-_BLOCK, _FIRST_SWEEPS = 2, 8
-# They ride on the product of every third step: sigma changes slowly, its margin and
-# the safeguard cover the steps between.
-_RIDE_EVERY = 3
+_BLOCK, _FIRST_SWEEPS = 2, 2
+# They ride on the product of every second step until what they tell changes L by less
+# than this share, then ever more seldom: margin and safeguard cover the rest.
+_SETTLED, _SHORTEST_WAIT, _LONGEST_WAIT = 0.05, 2, 8
 # Sufficient decrease f(H+) <= f(H) - c ||H+ - H||^2 / t, and how often t is halved.
 _ARMIJO, _MAX_HALVINGS = 1e-4, 30
 
@@ -136,6 +136,7 @@ class ProjectedGradient(Solver):
         project = problem.constraint.project
         state = _State(problem, H0, self.sigma, rng)
         momentum = _Momentum(self.acceleration == "momentum")
+        space, scratch = _Space(H0), np.empty_like(H0)
         yield Iterate(state.H, objective=state.f)
         # A given start may lie outside the set: then the first step may go uphill.
         feasible = problem.constraint.contains(H0, 1e-6)
@@ -144,22 +145,24 @@ class ProjectedGradient(Solver):
             L = state.curvature()
             t = self.step_scale / L if L > 0 else 0.0
             base, M_base, beta = momentum.extrapolate(state)
-            gradient = _gradient(base, M_base, None if beta else state.G)
+            G = base.T @ base if beta else state.G
             for _ in range(_MAX_HALVINGS):
-                H = project(_step(base, t, gradient), base)
-                state.try_point(H)
-                moved = _squared_distance(H, state.H)
+                Z = space.free(state.H, momentum.previous_H)
+                H = project(_step(base, M_base, G, t, Z, scratch), base)
+                state.try_point(H, momentum.previous_MH)
+                moved = state.squared_distance()
                 enough = state.f - _ARMIJO * moved / t if t > 0 else state.f
                 if state.trial_f <= enough or (not feasible and moved > 0):
                     break
                 unresolved = abs(state.trial_f - state.f) <= state.noise
                 # Below what f resolves the gradient still tells: downhill is enough.
-                if unresolved and inner(gradient, H - state.H) < 0:
-                    break
+                if unresolved:
+                    gradient = _gradient(base, M_base, G)
+                    if inner(gradient, H - state.H) < 0:
+                        break
                 if beta:
                     # The extrapolated point was bad, not the step: restart.
-                    base, beta = state.H, 0.0
-                    gradient = _gradient(base, state.MH, state.G)
+                    base, M_base, G, beta = state.H, state.MH, state.G, 0.0
                     momentum.restart()
                     continue
                 if unresolved:
@@ -207,20 +210,32 @@ class _State:
         self.noise = 1e-14 * max(M.fro2, np.finfo(float).tiny)
         if M.dtype == np.float32:
             self.noise *= 1e7
-        self.power: BlockPower | None = None
-        if sigma == "estimate" and n > 2 * _BLOCK:
-            V = np.linalg.qr(rng.standard_normal((n, _BLOCK)))[0].astype(M.dtype)
-            self.power = BlockPower(V)
         self.H, self.G = H, H.T @ H
         self.MH = M.matmat(H)
         self.f = trace_objective(M.fro2, H, self.MH, self.G)
         self._norm_M: float | None = None
-        if self.power is not None:
+        self.power: BlockPower | None = None
+        if sigma == "estimate" and n > 2 * _BLOCK:
+            self.power = BlockPower(self._first_vectors(rng))
             for _ in range(_FIRST_SWEEPS):
                 self.power.update(H, M.matmat(self.power.V))
-        self._steps = 0
+        self._products = _Space(H)
+        self._riding = np.empty((n, problem.k + _BLOCK), M.dtype)
+        self._wait, self._steps_to_ride = _SHORTEST_WAIT, 0
         self._MV: FloatArray | None = None
         self._curvature: float | None = None
+
+    def _first_vectors(self, rng: np.random.Generator) -> FloatArray:
+        """Return random vectors plus R H c: a power step whose product is known."""
+        n, k = self.H.shape
+        V = rng.standard_normal((n, _BLOCK)).astype(self.H.dtype)
+        c = rng.standard_normal((k, _BLOCK)).astype(self.H.dtype)
+        RHc = self.H @ (self.G @ c) - self.MH @ c
+        size = float(np.sqrt(inner(RHc, RHc)))
+        if size > 0:
+            # The random part keeps directions that H and M H do not have.
+            V += RHc * RHc.dtype.type(np.sqrt(n * _BLOCK) / size)
+        return np.linalg.qr(V)[0]
 
     def curvature(self) -> float:
         """L = 4 sigma + 8 ||H||_2^2 at the current point."""
@@ -246,27 +261,60 @@ class _State:
             bounds.append(max(self._norm_M, h2 - M.eigenvalue_floor))
         return min(bounds)
 
-    def try_point(self, H: FloatArray) -> None:
-        """Form the product at a trial point; the block vectors ride along."""
+    def try_point(self, H: FloatArray, *needed: FloatArray | None) -> None:
+        """Form the product at a trial point; the block vectors ride along.
+
+        ``needed`` are products of earlier points that must not be overwritten.
+        """
         M, k = self.problem.M, self.problem.k
-        self._MV = None
-        if self.power is not None and self._steps % _RIDE_EVERY == 0:
-            product = M.matmat(np.hstack([H, self.power.V]))
-            self.trial_H, self.trial_MH = H, product[:, :k]
-            self._MV = product[:, k:]
+        if self.power is not None and self._steps_to_ride <= 0:
+            np.concatenate([H, self.power.V], axis=1, out=self._riding)
+            product = M.matmat(self._riding)
+            self._MV = product[:, k:].copy()
         else:
-            self.trial_H, self.trial_MH = H, M.matmat(H)
+            product = M.matmat(H)
+            self._MV = None
+        # Kept in a place of its own: the product's memory is free for the next one.
+        self.trial_MH = self._products.free(self.MH, *needed)
+        np.copyto(self.trial_MH, product[:, :k])
+        self.trial_H = H
         self.trial_G = H.T @ H
         self.trial_f = trace_objective(M.fro2, H, self.trial_MH, self.trial_G)
+
+    def squared_distance(self) -> float:
+        """||H+ - H||^2 from traces: its rounding is far below what f resolves."""
+        traces = float(np.trace(self.trial_G)) + float(np.trace(self.G))
+        return max(0.0, traces - 2 * inner(self.trial_H, self.H))
 
     def accept(self) -> None:
         """Make the trial point the current one."""
         self.H, self.MH = self.trial_H, self.trial_MH
         self.G, self.f = self.trial_G, self.trial_f
-        if self.power is not None and self._MV is not None:
-            self.power.update(self.H, self._MV)
-        self._steps += 1
         self._curvature = None
+        self._steps_to_ride -= 1
+        if self.power is not None and self._MV is not None:
+            before = self.power.value
+            self.power.update(self.H, self._MV)
+            change = 4 * abs(self.power.value - before)
+            if change <= _SETTLED * self.curvature():
+                self._wait = min(2 * self._wait, _LONGEST_WAIT)
+            else:
+                self._wait = _SHORTEST_WAIT
+            self._steps_to_ride = self._wait - 1
+
+
+class _Space:
+    """Arrays of H's size that take turns, so that a step asks for no memory."""
+
+    def __init__(self, H: FloatArray) -> None:
+        # At most two hold a point that is still needed: the current and the last one.
+        self._points = [np.empty_like(H) for _ in range(3)]
+
+    def free(self, *needed: FloatArray | None) -> FloatArray:
+        """Return an array that holds none of the needed points."""
+        return next(
+            point for point in self._points if all(point is not one for one in needed)
+        )
 
 
 class _Momentum:
@@ -278,43 +326,60 @@ class _Momentum:
     def __init__(self, active: bool) -> None:
         self.active = active
         self.theta = 1.0
-        self.previous: tuple[FloatArray, FloatArray] | None = None
+        self.previous_H: FloatArray | None = None
+        self.previous_MH: FloatArray | None = None
+        self._y: FloatArray | None = None
+        self._My: FloatArray | None = None
 
     def extrapolate(self, state: _State) -> tuple[FloatArray, FloatArray, float]:
-        if not self.active or self.previous is None:
+        if self.previous_H is None or self.previous_MH is None:
             return state.H, state.MH, 0.0
         theta = (1 + np.sqrt(1 + 4 * self.theta**2)) / 2
         beta = float((self.theta - 1) / theta)
         self.theta = float(theta)
-        H, MH = self.previous
-        dtype = state.H.dtype.type
-        y = state.H + dtype(beta) * (state.H - H)
-        My = state.MH + dtype(beta) * (state.MH - MH)
-        return y, My, beta
+        self._y = _beyond(state.H, self.previous_H, beta, self._y)
+        self._My = _beyond(state.MH, self.previous_MH, beta, self._My)
+        return self._y, self._My, beta
 
     def restart(self) -> None:
         self.theta = 1.0
 
     def remember(self, state: _State) -> None:
         if self.active:
-            self.previous = (state.H, state.MH)
+            self.previous_H, self.previous_MH = state.H, state.MH
 
 
-def _step(H: FloatArray, t: float, gradient: FloatArray) -> FloatArray:
-    """H - t gradient, in a new array and without a second temporary."""
-    Z = gradient * gradient.dtype.type(-t)
-    Z += H
-    return np.asarray(Z)
+def _beyond(
+    new: FloatArray, old: FloatArray, beta: float, out: FloatArray | None
+) -> FloatArray:
+    """Return new + beta (new - old), in ``out`` if there is one."""
+    out = np.subtract(new, old, out=out)
+    out *= out.dtype.type(beta)
+    out += new
+    return out
 
 
-def _gradient(H: FloatArray, MH: FloatArray, G: FloatArray | None) -> FloatArray:
-    """4 (H H^T H - M H); G = H^T H if it is known."""
-    gradient = H @ (H.T @ H if G is None else G)
+def _step(
+    H: FloatArray,
+    MH: FloatArray,
+    G: FloatArray,
+    t: float,
+    out: FloatArray,
+    scratch: FloatArray,
+) -> FloatArray:
+    """Return H - t gradient = H (I - 4 t G) + 4 t M H: one n k^2 product, one sum."""
+    factor = H.dtype.type(4 * t)
+    B = -factor * G
+    B.flat[:: len(B) + 1] += 1
+    np.matmul(H, B, out=out)
+    np.multiply(MH, factor, out=scratch)
+    out += scratch
+    return out
+
+
+def _gradient(H: FloatArray, MH: FloatArray, G: FloatArray) -> FloatArray:
+    """4 (H H^T H - M H), with G = H^T H."""
+    gradient = H @ G
     gradient -= MH
     gradient *= 4
     return np.asarray(gradient)
-
-
-def _squared_distance(A: FloatArray, B: FloatArray) -> float:
-    D = A - B
-    return inner(D, D)
