@@ -246,6 +246,20 @@ def scale(largest: int, repeats: int) -> None:
 
 
 @main.command()
+@click.option("--repeats", default=REPEATS, show_default=True)
+def kernels(repeats: int) -> None:
+    """Sparse products: scipy against symmf's threads and, if installed, numba, MKL."""
+    import kernels as parts
+
+    table, absent = parts.measure(alternate, ratios, repeats)
+    save("kernels", table, {"repeats": repeats, "columns": parts.COLUMNS})
+    labels = [f"{row.matrix}: {row.kernel}" for row in table.itertuples()]
+    bars("kernels", labels, list(table["ratio"]), "time / time of scipy")
+    for name in absent:
+        click.echo(f"{name} is not installed and was not measured.")
+
+
+@main.command()
 @click.option("--trials", default=1000, show_default=True)
 @click.option("--repeats", default=5, show_default=True)
 def runner(trials: int, repeats: int) -> None:

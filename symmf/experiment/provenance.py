@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import symmf
+from symmf.similarity.sparse_products import kernel as sparse_kernel
 
 LIBRARIES = (
     "numpy",
@@ -77,6 +78,7 @@ def environment() -> dict[str, Any]:
         "python": platform.python_version(),
         "libraries": dict(library_versions()),
         "blas": blas(),
+        "sparse_products": sparse_kernel(),
         "cpu": cpu_model(),
         "cpus": len(os.sched_getaffinity(0))
         if hasattr(os, "sched_getaffinity")

@@ -24,6 +24,7 @@ from scipy.sparse.linalg import LinearOperator
 from symmf.errors import InputError
 from symmf.notation import AnyMatrix, FloatArray
 from symmf.similarity.products import RowFeatures
+from symmf.similarity.sparse_products import SparseProducts
 
 # Row blocks hold about this many entries and at most so many rows, so that nothing
 # n x n is formed at once.
@@ -153,9 +154,10 @@ class SparseOperator(SymmetricOperator):
     def __init__(self, M: AnyMatrix) -> None:
         super().__init__(M.shape[0], M.dtype)
         self.M = sparse.csr_array(M)
+        self._products = SparseProducts(self.M)
 
     def _matmat(self, V: FloatArray) -> FloatArray:
-        return np.asarray(self.M @ V)
+        return self._products.dot(V)
 
     def diagonal(self) -> FloatArray:
         """Return the diagonal."""

@@ -7,7 +7,6 @@ Explicit matrices give explicit ones. An implicit A = F F^T stays implicit,
 
 from __future__ import annotations
 
-import copy
 from functools import cached_property
 from typing import Any
 
@@ -22,7 +21,6 @@ from symmf.similarity.operators import (
     SparseOperator,
     SymmetricOperator,
 )
-from symmf.similarity.products import RowFeatures
 
 # An explicit n x n matrix may take this many bytes.
 DENSE_BYTES = 2 * 2**30
@@ -148,7 +146,7 @@ def rescale(A: SymmetricOperator, scale: FloatArray) -> SymmetricOperator:
         M.data = M.data * (scale[rows] * scale[M.indices])
         return SparseOperator(M)
     if isinstance(A, Gram):
-        return Gram(_scale_rows(A.features, scale))
+        return Gram(A.features.with_scaled_rows(scale))
     if isinstance(A, DiagonalShifted):
         return DiagonalShifted(rescale(A.A, scale), scale**2 * A.shift)
     return Scaled(A, scale)
@@ -188,19 +186,3 @@ def clip_nonnegative(A: SymmetricOperator) -> SymmetricOperator:
         square = M[first:end, first:end]
         square[...] = np.maximum(square, square.T)
     return DenseOperator(M)
-
-
-def _scale_rows(features: RowFeatures, scale: FloatArray) -> RowFeatures:
-    """Return the same features with row i multiplied by scale[i]."""
-    scaled = copy.copy(features)
-    if features.mu is not None:
-        old = features.scale
-        scaled.scale = scale if old is None else np.asarray(old * scale)
-        return scaled
-    if features.sparse:
-        scaled.X = sparse.csr_array(sparse.diags_array(scale) @ features.X)
-        scaled.XT = sparse.csr_array(scaled.X.T)
-    else:
-        scaled.X = scale[:, None] * features.X
-        scaled.XT = scaled.X.T
-    return scaled
