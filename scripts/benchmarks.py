@@ -70,7 +70,14 @@ def save(name: str, frame: pd.DataFrame, facts: dict[str, Any] | None = None) ->
     click.echo(f"\nWritten: {OUT}/{name}.csv, {name}.json")
 
 
-def bars(name: str, labels: list[str], values: list[float], title: str) -> None:
+def bars(
+    name: str,
+    labels: list[str],
+    values: list[float],
+    title: str,
+    *,
+    log: bool = False,
+) -> None:
     """Draw one bar per row."""
     from matplotlib.figure import Figure
 
@@ -78,6 +85,8 @@ def bars(name: str, labels: list[str], values: list[float], title: str) -> None:
     axis = figure.subplots()
     axis.barh(labels[::-1], values[::-1], color="#0072B2")
     axis.axvline(1, color="black", linewidth=0.8)
+    if log:
+        axis.set_xscale("log")
     axis.set_xlabel(title)
     axis.spines[["top", "right"]].set_visible(False)
     figure.savefig(OUT / f"{name}.png", dpi=150, metadata={"Software": None})
@@ -202,11 +211,28 @@ def peers(repeats: int, octave_code: str | None) -> None:
     table = clusterers(alternate, ratios, repeats)
     save("peers", table, {"repeats": repeats})
     bars("peers", list(table["task"]), list(table["ratio"]), "time / time of SymMF")
-    save("accuracy", to_accuracy(), {"gap": 1e-6})
+    accuracy = to_accuracy(repeats)
+    save("accuracy", accuracy, {"gap": 1e-6, "repeats": repeats})
+    reached = accuracy[accuracy["ratio"].notna()]
+    bars(
+        "accuracy",
+        [f"{row.problem}: {row.solver}" for row in reached.itertuples()],
+        list(reached["ratio"]),
+        "time to a gap of 1e-6 / time of auto",
+        log=True,
+    )
     if octave_code is None:
         click.echo("GNU Octave not measured: give --octave-code FOLDER.")
     else:
-        save("octave", octave(Path(octave_code)))
+        table = octave(Path(octave_code), repeats)
+        save("octave", table, {"repeats": repeats})
+        bars(
+            "octave",
+            list(table["code"]),
+            list(table["ratio"]),
+            "time / time of symmf",
+            log=True,
+        )
 
 
 @main.command()
@@ -243,6 +269,53 @@ def scale(largest: int, repeats: int) -> None:
     axis.legend(frameon=False)
     axis.spines[["top", "right"]].set_visible(False)
     figure.savefig(OUT / "scale.png", dpi=150, metadata={"Software": None})
+
+
+@main.command("lambda")
+@click.option("--repeats", default=5, show_default=True)
+def lambda_path(repeats: int) -> None:
+    """Time a grid of eleven lambda in units of one cold run of Algorithm 2.
+
+    The single run is accelerated Algorithm 2 at lambda = 0.5 to the same tolerance.
+    """
+    from symmf import factorize
+    from symmf.datasets import load_dataset, preprocess
+    from symmf.similarity import build_similarity, regularise
+    from symmf.solvers.path import factorize_path
+
+    grid = [0, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10]
+    reuters = load_dataset("reuters21578")
+    smaller = preprocess(reuters.subset(range(2, 22)).X, ["tfidf", "unit_rows"])
+    cases = {
+        "COIL-20, k=20": (load_dataset("coil20").X, 20),
+        "Reuters, 20 classes, k=20": (smaller, 20),
+        "Reuters, k=41": (reuters.X, 41),
+    }
+    rows = []
+    for name, (X, k) in cases.items():
+        A = build_similarity(X, "centred_cosine")
+        M = regularise(A, 0.5)
+        _ = A.fro2, M.fro2
+        for constraint in ("none", "nonnegative"):
+            common = {"constraint": constraint, "max_iter": 3000, "random_state": 0}
+
+            def single(M: Any = M, k: int = k, common: Any = common) -> None:
+                factorize(M, k, acceleration="momentum", **common)
+
+            def path(A: Any = A, k: int = k, common: Any = common) -> None:
+                factorize_path(A, k, grid, **common)
+
+            frame = alternate({"single": single, "path": path}, repeats)
+            entry = ratios(frame, "path", "single")
+            rows.append({"problem": f"{name}, {constraint}", **entry})
+    table = pd.DataFrame(rows)
+    save("lambda", table, {"repeats": repeats, "grid": grid})
+    bars(
+        "lambda",
+        list(table["problem"]),
+        list(table["ratio"]),
+        "time of the grid / time of a single run",
+    )
 
 
 @main.command()

@@ -21,8 +21,11 @@ def similarity():
     return build_similarity(X, "centred_cosine")
 
 
-def test_same_objective_as_cold_closed_form(similarity) -> None:
-    fits = factorize_path(similarity, 4, GRID, tol=1e-10, max_iter=3000, random_state=0)
+@pytest.mark.parametrize("options", [{}, {"acceleration": "momentum"}])
+def test_same_objective_as_cold_closed_form(similarity, options) -> None:
+    fits = factorize_path(
+        similarity, 4, GRID, tol=1e-10, max_iter=3000, random_state=0, **options
+    )
     for weight, fit in zip(GRID, fits, strict=True):
         best = symmf.factorize(regularise(similarity, weight), 4, solver="eigen")
         # Unconstrained local minima are global, so the path may not stay above.
@@ -31,7 +34,10 @@ def test_same_objective_as_cold_closed_form(similarity) -> None:
 
 def test_costs_less_than_cold_starts(similarity) -> None:
     warm = sum(
-        fit.n_iter for fit in factorize_path(similarity, 4, GRID, random_state=0)
+        fit.n_iter
+        for fit in factorize_path(
+            similarity, 4, GRID, acceleration="momentum", random_state=0
+        )
     )
     cold = sum(
         symmf.factorize(
@@ -40,6 +46,16 @@ def test_costs_less_than_cold_starts(similarity) -> None:
         for weight in GRID
     )
     assert warm < 0.7 * cold
+
+
+def test_the_closed_form_is_taken_where_nothing_speaks_against_it(similarity) -> None:
+    def iterations(**options) -> list[int]:
+        fits = factorize_path(similarity, 4, GRID, random_state=0, **options)
+        return [fit.n_iter for fit in fits]
+
+    assert iterations() == iterations(constraint="none", tol=1e-4) == [1] * len(GRID)
+    assert max(iterations(step_scale=0.5)) > 1
+    assert max(iterations(constraint="nonnegative")) > 1
 
 
 def test_other_solvers_and_sets(similarity) -> None:
