@@ -129,7 +129,7 @@ def to_accuracy(repeats: int, gap: float = 1e-6) -> pd.DataFrame:
                         "high": max(times),
                     }
                 found.append(entry)
-            auto = found[0]["seconds"] if "seconds" in found[0] else np.nan
+            auto = found[0].get("seconds", np.nan)
             rows += [
                 entry | {"ratio": entry.get("seconds", np.nan) / auto}
                 for entry in found
