@@ -237,26 +237,48 @@ def peers(repeats: int, octave_code: str | None) -> None:
 
 @main.command()
 @click.option("--largest", default=1_000_000, show_default=True)
-@click.option("--repeats", default=1, show_default=True)
+@click.option("--repeats", default=5, show_default=True)
 def scale(largest: int, repeats: int) -> None:
     """Growth of time and memory from 10,000 rows to a million."""
     from corpus import COLUMNS, fit_exponent, measure_in_new_process, sizes_up_to
 
     rows = []
-    for n in sizes_up_to(largest):
-        for _ in range(repeats):
+    for round_ in range(repeats):
+        for n in sizes_up_to(largest):
             rows.append(measure_in_new_process(n))
-            click.echo(" ".join(f"{k}={rows[-1][k]:.4g}" for k in COLUMNS))
-    table = pd.DataFrame(rows, columns=COLUMNS)
+            told = " ".join(f"{name}={rows[-1][name]:.4g}" for name in COLUMNS)
+            click.echo(f"round {round_ + 1}: {told}")
+    every = pd.DataFrame(rows, columns=COLUMNS)
+    by_size = every.groupby("n")
+    table = by_size.median().reset_index()
+    table.insert(2, "seconds_low", by_size["seconds"].min().to_numpy())
+    table.insert(3, "seconds_high", by_size["seconds"].max().to_numpy())
+    table["accuracy"] = by_size["accuracy"].min().to_numpy()
+    table["peak_mb"] = by_size["peak_mb"].max().to_numpy()
+    table["times_x"] = table["peak_mb"] / table["x_mb"]
     exponent = fit_exponent(table)
-    save("scale", table, {"exponent": exponent})
+    save("scale", table, {"exponent": exponent, "repeats": repeats})
     click.echo(f"time grows as n^{exponent:.2f}")
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(5, 3.6), layout="constrained")
     axis = figure.subplots()
-    axis.loglog(table["n"], table["seconds"], "o-", color="#0072B2", label="fit")
-    axis.loglog(
+    axis.set_xscale("log")
+    axis.set_yscale("log")
+    spread = [
+        table["seconds"] - table["seconds_low"],
+        table["seconds_high"] - table["seconds"],
+    ]
+    axis.errorbar(
+        table["n"],
+        table["seconds"],
+        yerr=spread,
+        fmt="o-",
+        color="#0072B2",
+        capsize=3,
+        label=f"whole fit, median and range of {repeats}",
+    )
+    axis.plot(
         table["n"],
         table["seconds"].iloc[0] * (table["n"] / table["n"].iloc[0]) ** 1.1,
         "--",

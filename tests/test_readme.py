@@ -44,13 +44,15 @@ def test_only_the_parts_between_markers_change(tmp_path: Path) -> None:
     page = tmp_path / "README.md"
     page.write_text(
         "head\n<!-- results:begin -->\nold\n<!-- results:end -->\nmiddle\n"
-        "<!-- claims:begin -->\n<!-- claims:end -->\ntail\n",
+        "<!-- claims:begin -->\n<!-- claims:end -->\n"
+        "<!-- speed:begin -->\n<!-- speed:end -->\ntail\n",
         encoding="utf-8",
     )
     assert update_readme(page, tmp_path / "results")
     text = page.read_text(encoding="utf-8")
     assert "old" not in text
     assert "No results yet" in text
+    assert "Not measured yet" in text
     assert text.startswith("head\n")
     assert text.endswith("\ntail\n")
     assert not update_readme(page, tmp_path / "results")

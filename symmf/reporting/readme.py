@@ -11,6 +11,7 @@ from symmf.errors import InputError
 from symmf.reporting.claims import ledger
 from symmf.reporting.frame import Results, load_results
 from symmf.reporting.paper import DATASET_TITLES
+from symmf.reporting.speed import speed_block
 from symmf.reporting.verdicts import compare, counts
 
 # The readings of the proposed method shown beside the paper's row "Ours".
@@ -69,6 +70,7 @@ def claims_block(results: Results) -> str:
 BLOCKS: dict[str, Callable[[Results], str]] = {
     "results": results_block,
     "claims": claims_block,
+    "speed": speed_block,
 }
 
 

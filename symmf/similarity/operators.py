@@ -40,6 +40,8 @@ class SymmetricOperator(LinearOperator):
 
     #: False when ``fro2`` is a stochastic estimate (very large implicit matrices).
     fro2_exact = True
+    #: True when products are BLAS's, which has threads of its own.
+    dense_products = True
 
     def __init__(self, n: int, dtype: Any) -> None:
         super().__init__(dtype=np.dtype(dtype), shape=(n, n))
@@ -155,6 +157,7 @@ class SparseOperator(SymmetricOperator):
         super().__init__(M.shape[0], M.dtype)
         self.M = sparse.csr_array(M)
         self._products = SparseProducts(self.M)
+        self.dense_products = False
 
     def _matmat(self, V: FloatArray) -> FloatArray:
         return self._products.dot(V)
@@ -196,6 +199,7 @@ class Gram(SymmetricOperator):
     def __init__(self, features: RowFeatures) -> None:
         super().__init__(features.shape[0], features.dtype)
         self.features = features
+        self.dense_products = not features.sparse
         self.fro2_exact = self.shape[0] <= EXACT_NORM_LIMIT
 
     def _matmat(self, V: FloatArray) -> FloatArray:
@@ -231,6 +235,7 @@ class LaplacianRegularised(SymmetricOperator):
         self.A = A
         self.weight = float(weight)
         self.fro2_exact = A.fro2_exact
+        self.dense_products = A.dense_products
         self._shift = (self.weight * A.degrees).astype(A.dtype)[:, None]
 
     def _matmat(self, V: FloatArray) -> FloatArray:
