@@ -55,7 +55,7 @@ def test_blocks_share_the_memory_and_the_load(blocks_of_anything) -> None:
     blocks_of_anything.setenv("OMP_NUM_THREADS", "4")
     X = matrix(0, 3000, 50)
     blocks = SparseProducts(X).blocks
-    assert len(blocks) == 4
+    assert len(blocks) >= 4
     assert all(np.shares_memory(block.data, X.data) for block in blocks)
     assert all(np.shares_memory(block.indices, X.indices) for block in blocks)
     sizes = [block.nnz for block in blocks]

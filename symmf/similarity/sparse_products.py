@@ -26,6 +26,8 @@ from symmf.notation import AnyMatrix, FloatArray
 
 # Fewer stored entries than this are multiplied sooner than a second thread has begun.
 _LARGE = 4_000_000
+# Several, so that a part of the result takes little memory beside the whole.
+_BLOCKS_PER_THREAD = 4
 KERNELS = ("scipy", "mkl")
 
 
@@ -46,11 +48,12 @@ class SparseProducts:
         if kernel() == "mkl":
             self._mkl = _mkl_product()
             self.XT = sparse.csr_array(X.T)  # its kernel is slow on a transposed view
-        threads = 1
-        if self._mkl is None and X.nnz >= _LARGE:
-            threads = allowed_threads()
+        self._threads, pieces = 1, 1
+        if self._mkl is None and X.nnz >= _LARGE and allowed_threads() > 1:
+            self._threads = allowed_threads()
+            pieces = _BLOCKS_PER_THREAD * self._threads
         # Equal numbers of entries, not of rows.
-        cuts = np.searchsorted(X.indptr, np.linspace(0, X.nnz, threads + 1)[1:-1])
+        cuts = np.searchsorted(X.indptr, np.linspace(0, X.nnz, pieces + 1)[1:-1])
         bounds = [0, *(int(cut) for cut in cuts), X.shape[0]]
         self._slices = [slice(*ends) for ends in itertools.pairwise(bounds)]
         self.blocks = [_rows(X, rows) for rows in self._slices]
@@ -64,7 +67,7 @@ class SparseProducts:
         def fill(rows: slice, block: AnyMatrix) -> None:
             out[rows] = block @ V
 
-        with ThreadPoolExecutor(len(self.blocks)) as pool:
+        with ThreadPoolExecutor(self._threads) as pool:
             list(pool.map(fill, self._slices, self.blocks))
         return out
 

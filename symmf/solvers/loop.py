@@ -126,7 +126,10 @@ def run(
             if iteration > 0:
                 trace.drop_last()
             break
-        H, P = iterate.H.copy(), None if iterate.P is None else iterate.P.copy()
+        H, P = iterate.H, iterate.P
+        if not solver.one_shot:
+            # A solver may write its next iterate over this one.
+            H, P = H.copy(), None if P is None else P.copy()
         if callback is not None and callback(_view(iteration, H, P, trace)):
             stop = Stop.callback
             break
