@@ -3,7 +3,7 @@
 scipy releases the interpreter lock in its kernel, so threads can work on row blocks.
 Every row of the result is computed as one thread would: the bits are the same.
 
-``SYMMF_SPARSE=mkl`` takes Intel's kernels instead (extra ``mkl``): two to four times
+``SYMMF_SPARSE=mkl`` takes Intel's kernels instead (extra ``mkl``): 1.5 to 3 times
 faster in ``scripts/benchmark kernels``, equal to rounding, at the price of a transposed
 copy of the data.
 """
