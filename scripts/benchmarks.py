@@ -61,35 +61,16 @@ def machine() -> dict[str, Any]:
 
 
 def save(name: str, frame: pd.DataFrame, facts: dict[str, Any] | None = None) -> None:
-    """Write the table and what it was measured on."""
+    """Write the table, what it was measured on, and its figure."""
     OUT.mkdir(parents=True, exist_ok=True)
     frame.to_csv(OUT / f"{name}.csv", index=False, float_format="%.6g")
     text = json.dumps({"machine": machine(), **(facts or {})}, indent=1, sort_keys=True)
     (OUT / f"{name}.json").write_text(text + "\n")
+    from figures import draw
+
     click.echo(frame.to_string(index=False, float_format=lambda x: f"{x:.4g}"))
-    click.echo(f"\nWritten: {OUT}/{name}.csv, {name}.json")
-
-
-def bars(
-    name: str,
-    labels: list[str],
-    values: list[float],
-    title: str,
-    *,
-    log: bool = False,
-) -> None:
-    """Draw one bar per row."""
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(6.4, 0.4 * len(labels) + 1.2), layout="constrained")
-    axis = figure.subplots()
-    axis.barh(labels[::-1], values[::-1], color="#0072B2")
-    axis.axvline(1, color="black", linewidth=0.8)
-    if log:
-        axis.set_xscale("log")
-    axis.set_xlabel(title)
-    axis.spines[["top", "right"]].set_visible(False)
-    figure.savefig(OUT / f"{name}.png", dpi=150, metadata={"Software": None})
+    draw(OUT, name)
+    click.echo(f"\nWritten: {OUT}/{name}.csv, {name}.json, {name}.png")
 
 
 def ratios(frame: pd.DataFrame, ours: str, theirs: str) -> dict[str, float]:
@@ -135,6 +116,15 @@ def problems() -> dict[str, tuple[Any, int]]:
 @click.group()
 def main() -> None:
     """Measure symmf; see each command."""
+
+
+@main.command()
+def figures() -> None:
+    """Draw the figures again from the tables; nothing is measured."""
+    from figures import draw_all
+
+    draw_all(OUT)
+    click.echo(f"Drawn in {OUT}")
 
 
 @main.command()
@@ -189,12 +179,6 @@ def solvers(iterations: int, repeats: int) -> None:
         )
     table = pd.DataFrame(rows)
     save("solvers", table, {"iterations": iterations, "repeats": repeats})
-    bars(
-        "solvers",
-        list(table["problem"]),
-        list(table["ratio"]),
-        f"time of {iterations} iterations / {iterations} products M H",
-    )
 
 
 @main.command()
@@ -210,29 +194,12 @@ def peers(repeats: int, octave_code: str | None) -> None:
 
     table = clusterers(alternate, ratios, repeats)
     save("peers", table, {"repeats": repeats})
-    bars("peers", list(table["task"]), list(table["ratio"]), "time / time of SymMF")
-    accuracy = to_accuracy(repeats)
-    save("accuracy", accuracy, {"gap": 1e-6, "repeats": repeats})
-    reached = accuracy[accuracy["ratio"].notna()]
-    bars(
-        "accuracy",
-        [f"{row.problem}: {row.solver}" for row in reached.itertuples()],
-        list(reached["ratio"]),
-        "time to a gap of 1e-6 / time of auto",
-        log=True,
-    )
+    save("accuracy", to_accuracy(repeats), {"gap": 1e-6, "repeats": repeats})
     if octave_code is None:
         click.echo("GNU Octave not measured: give --octave-code FOLDER.")
     else:
         table = octave(Path(octave_code), repeats)
         save("octave", table, {"repeats": repeats})
-        bars(
-            "octave",
-            list(table["code"]),
-            list(table["ratio"]),
-            "time / time of symmf",
-            log=True,
-        )
 
 
 @main.command()
@@ -259,38 +226,6 @@ def scale(largest: int, repeats: int) -> None:
     exponent = fit_exponent(table)
     save("scale", table, {"exponent": exponent, "repeats": repeats})
     click.echo(f"time grows as n^{exponent:.2f}")
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(5, 3.6), layout="constrained")
-    axis = figure.subplots()
-    axis.set_xscale("log")
-    axis.set_yscale("log")
-    spread = [
-        table["seconds"] - table["seconds_low"],
-        table["seconds_high"] - table["seconds"],
-    ]
-    axis.errorbar(
-        table["n"],
-        table["seconds"],
-        yerr=spread,
-        fmt="o-",
-        color="#0072B2",
-        capsize=3,
-        label=f"whole fit, median and range of {repeats}",
-    )
-    axis.plot(
-        table["n"],
-        table["seconds"].iloc[0] * (table["n"] / table["n"].iloc[0]) ** 1.1,
-        "--",
-        color="#999999",
-        label="$n^{1.1}$",
-    )
-    axis.set_xlabel("rows")
-    axis.set_ylabel("seconds")
-    axis.set_title(f"SymMF(n_clusters=20): $n^{{{exponent:.2f}}}$")
-    axis.legend(frameon=False)
-    axis.spines[["top", "right"]].set_visible(False)
-    figure.savefig(OUT / "scale.png", dpi=150, metadata={"Software": None})
 
 
 @main.command("lambda")
@@ -332,12 +267,6 @@ def lambda_path(repeats: int) -> None:
             rows.append({"problem": f"{name}, {constraint}", **entry})
     table = pd.DataFrame(rows)
     save("lambda", table, {"repeats": repeats, "grid": grid})
-    bars(
-        "lambda",
-        list(table["problem"]),
-        list(table["ratio"]),
-        "time of the grid / time of a single run",
-    )
 
 
 @main.command()
@@ -348,8 +277,6 @@ def kernels(repeats: int) -> None:
 
     table, absent = parts.measure(alternate, ratios, repeats)
     save("kernels", table, {"repeats": repeats, "columns": parts.COLUMNS})
-    labels = [f"{row.matrix}: {row.kernel}" for row in table.itertuples()]
-    bars("kernels", labels, list(table["ratio"]), "time / time of scipy")
     for name in absent:
         click.echo(f"{name} is not installed and was not measured.")
 
@@ -365,7 +292,6 @@ def runner(trials: int, repeats: int) -> None:
     ratio = [row.ratio for row in rows]
     table = pd.DataFrame({"round": range(repeats), "runner_over_joblib": ratio})
     save("runner", table, {"trials": trials, "median_ratio": float(np.median(ratio))})
-    bars("runner", [f"round {i + 1}" for i in range(repeats)], ratio, "runner / joblib")
 
 
 if __name__ == "__main__":

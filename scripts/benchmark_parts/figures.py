@@ -1,0 +1,125 @@
+"""The figures of results/benchmarks, drawn from the tables beside them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+from matplotlib.figure import Figure
+
+_BLUE, _GREY = "#0072B2", "#999999"
+# Per table: what tells the rows apart (the last one within the others), axis, scale.
+_RATIOS: dict[str, tuple[list[str], str, str]] = {
+    "solvers": (["problem"], "iteration of Algorithm 2 / product M H", "linear"),
+    "peers": (["data", "method"], "time / time of SymMF", "log"),
+    "accuracy": (["problem", "solver"], "time to a gap of 1e-6 / auto", "log"),
+    "octave": (["code"], "time / time of symmf", "log"),
+    "lambda": (["problem"], "time of 11 values / time of one run", "linear"),
+    "kernels": (["matrix", "kernel"], "time / time of scipy", "linear"),
+    "runner": (["what"], "time / time of a bare joblib loop", "linear"),
+}
+
+
+def draw(folder: Path, name: str) -> None:
+    """Draw one table, if it is there."""
+    path = folder / f"{name}.csv"
+    if not path.exists():
+        return
+    table = pd.read_csv(path)
+    if name == "scale":
+        facts = json.loads((folder / "scale.json").read_text(encoding="utf-8"))
+        figure = _growth(table, facts)
+    else:
+        figure = _ratios(_with_range(name, table), *_RATIOS[name])
+    figure.savefig(folder / f"{name}.png", dpi=150, metadata={"Software": None})
+
+
+def draw_all(folder: Path) -> None:
+    """Draw every table of the folder."""
+    for name in [*_RATIOS, "scale"]:
+        draw(folder, name)
+
+
+def _with_range(name: str, table: pd.DataFrame) -> pd.DataFrame:
+    """Bring every table to the columns ratio, ratio_low, ratio_high."""
+    if name == "runner":
+        ratio = table["runner_over_joblib"]
+        row = {"what": "symmf run, 1000 trivial trials", "ratio": ratio.median()}
+        return pd.DataFrame(
+            [row | {"ratio_low": ratio.min(), "ratio_high": ratio.max()}]
+        )
+    if name == "peers":
+        table[["data", "method"]] = table["task"].str.split(": ", n=1, expand=True)
+    if name == "accuracy":
+        auto = table["ratio"] / table["seconds"]
+        table["ratio_low"] = table["low"] * auto
+        table["ratio_high"] = table["high"] * auto
+    return table[table["ratio"].notna()]
+
+
+def _ratios(table: pd.DataFrame, names: list[str], title: str, scale: str) -> Figure:
+    """Draw median and range, a line per row, under a heading per group."""
+    *outer, inner = names
+    groups = table.groupby(outer, sort=False) if outer else [("", table)]
+    labels: list[tuple[str, Any]] = []
+    for heading, rows in groups:
+        text = heading[0] if isinstance(heading, tuple) else heading
+        if text:
+            labels.append((text, None))
+        labels += [(row[inner], row) for _, row in rows.iterrows()]
+    figure = Figure(figsize=(7.2, 0.28 * len(labels) + 1.0), layout="constrained")
+    axis = figure.subplots()
+    axis.axvline(1, color=_GREY, linewidth=0.8)
+    for y, (_, row) in enumerate(labels):
+        if row is None:
+            continue
+        low, high, ratio = row["ratio_low"], row["ratio_high"], row["ratio"]
+        axis.plot([low, high], [y, y], color=_BLUE, linewidth=1.5)
+        axis.plot([ratio], [y], "o", color=_BLUE, markersize=5)
+        axis.annotate(
+            f"{ratio:.3g}",
+            (high, y),
+            xytext=(6, 0),
+            textcoords="offset points",
+            va="center",
+            fontsize=8,
+        )
+    axis.set_xscale(scale)
+    if scale == "linear":
+        axis.set_xlim(left=0)
+    axis.margins(x=0.12)
+    axis.set_ylim(len(labels) - 0.5, -0.5)
+    axis.set_yticks(range(len(labels)), [text for text, _ in labels], fontsize=8)
+    for tick, (_, row) in zip(axis.get_yticklabels(), labels, strict=True):
+        if row is None:
+            tick.set_fontweight("bold")
+    axis.tick_params(axis="y", length=0)
+    axis.set_xlabel(f"{title} (median, range)")
+    axis.spines[["top", "right", "left"]].set_visible(False)
+    return figure
+
+
+def _growth(table: pd.DataFrame, facts: dict[str, Any]) -> Figure:
+    figure = Figure(figsize=(5, 3.6), layout="constrained")
+    axis = figure.subplots()
+    axis.set_xscale("log")
+    axis.set_yscale("log")
+    n, seconds = table["n"], table["seconds"]
+    axis.errorbar(
+        n,
+        seconds,
+        yerr=[seconds - table["seconds_low"], table["seconds_high"] - seconds],
+        fmt="o-",
+        color=_BLUE,
+        capsize=3,
+        label=f"whole fit, median and range of {facts['repeats']}",
+    )
+    axis.plot(n, seconds[0] * (n / n[0]) ** 1.1, "--", color=_GREY, label="$n^{1.1}$")
+    axis.set_xlabel("rows")
+    axis.set_ylabel("seconds")
+    axis.set_title(f"SymMF(n_clusters=20): $n^{{{facts['exponent']:.2f}}}$")
+    axis.legend(frameon=False)
+    axis.spines[["top", "right"]].set_visible(False)
+    return figure
