@@ -6,6 +6,7 @@ from reference import solvers as reference
 from scipy import sparse
 
 from symmf import factorize
+from symmf.constraints import Constraint
 from symmf.errors import InputError
 from symmf.similarity import as_operator
 from symmf.solvers import Problem
@@ -351,3 +352,37 @@ def test_a_dead_column_comes_back(rng):
             M, 3, solver=solver, constraint="nonnegative", H0=H0, max_iter=400, tol=0
         )
         assert fit.error[-1] < 1e-3, solver
+
+
+@pytest.mark.parametrize("acceleration", ["none", "momentum"])
+def test_a_projection_may_hand_back_a_view_or_a_copy(acceleration) -> None:
+    """Memory is reused between steps; a set of one's own must not notice."""
+
+    class Viewing(Constraint):
+        def project(self, Z, previous=None):
+            del previous
+            return Z[:, :]
+
+    class Copying(Constraint):
+        def project(self, Z, previous=None):
+            del previous
+            return Z.copy()
+
+    F = np.random.default_rng(0).standard_normal((40, 6))
+    H0 = np.random.default_rng(1).standard_normal((40, 3))
+    fits = [
+        factorize(
+            F @ F.T,
+            3,
+            constraint=constraint,
+            acceleration=acceleration,
+            H0=H0,
+            max_iter=60,
+            tol=0,
+            random_state=0,
+        )
+        for constraint in ("none", Viewing(), Copying())
+    ]
+    for other in fits[1:]:
+        np.testing.assert_array_equal(fits[0].H, other.H)
+        np.testing.assert_array_equal(fits[0].error, other.error)

@@ -312,8 +312,12 @@ class _Space:
 
     def free(self, *needed: FloatArray | None) -> FloatArray:
         """Return an array that holds none of the needed points."""
+        kept = [one for one in needed if one is not None]
+        # Memory, not identity: a projection may hand back a view.
         return next(
-            point for point in self._points if all(point is not one for one in needed)
+            point
+            for point in self._points
+            if not any(np.may_share_memory(point, one) for one in kept)
         )
 
 
