@@ -15,7 +15,7 @@ from scipy import sparse
 from symmf.datasets import load_dataset, preprocess
 from symmf.errors import InputError
 from symmf.similarity import build_similarity
-from symmf.similarity.sparse_products import SparseProducts, _mkl_product
+from symmf.similarity.sparse_products import SparseProducts, mkl_product
 
 COLUMNS = 20
 
@@ -95,6 +95,6 @@ def _numba() -> Callable[[Any, Any], Any] | None:
 
 def _mkl() -> Callable[[Any, Any], Any] | None:
     try:
-        return _mkl_product()
+        return mkl_product()
     except InputError:
         return None

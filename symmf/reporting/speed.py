@@ -28,10 +28,8 @@ def speed_block(results: Results) -> str:
 
 
 def _solvers(folder: Path) -> Iterator[tuple[str, str]]:
-    rows = _rows(folder / "solvers.csv")
-    if rows:
-        values = _list((row["problem"], row["ratio"]) for row in rows)
-        yield "an iteration of Algorithm 2 / one product M H", values
+    what = "an iteration of Algorithm 2 / one product M H"
+    return _by_problem(folder / "solvers.csv", what)
 
 
 def _peers(folder: Path) -> Iterator[tuple[str, str]]:
@@ -54,10 +52,8 @@ def _peers(folder: Path) -> Iterator[tuple[str, str]]:
 
 
 def _lambda(folder: Path) -> Iterator[tuple[str, str]]:
-    rows = _rows(folder / "lambda.csv")
-    if rows:
-        values = _list((row["problem"], row["ratio"]) for row in rows)
-        yield "a grid of 11 λ / a single run of Algorithm 2", values
+    what = "a grid of 11 λ / a single run of Algorithm 2"
+    return _by_problem(folder / "lambda.csv", what)
 
 
 def _kernels(folder: Path) -> Iterator[tuple[str, str]]:
@@ -107,6 +103,12 @@ def _rows(path: Path) -> list[dict[str, Any]]:
         return []
     records: list[Any] = pd.read_csv(path).to_dict("records")
     return records
+
+
+def _by_problem(path: Path, what: str) -> Iterator[tuple[str, str]]:
+    rows = _rows(path)
+    if rows:
+        yield what, _list((row["problem"], row["ratio"]) for row in rows)
 
 
 def _list(values: Iterable[tuple[str, float]]) -> str:

@@ -46,7 +46,7 @@ class SparseProducts:
         self.X, self.XT = X, X.T
         self._mkl: Callable[[AnyMatrix, FloatArray], FloatArray] | None = None
         if kernel() == "mkl":
-            self._mkl = _mkl_product()
+            self._mkl = mkl_product()
             self.XT = sparse.csr_array(X.T)  # its kernel is slow on a transposed view
         self._threads, pieces = 1, 1
         if self._mkl is None and X.nnz >= _LARGE and allowed_threads() > 1:
@@ -101,7 +101,8 @@ def allowed_threads() -> int:
     return os.cpu_count() or 1
 
 
-def _mkl_product() -> Callable[[Any, Any], Any]:
+def mkl_product() -> Callable[[Any, Any], Any]:
+    """Return MKL's sparse times dense, or say what is missing."""
     # pip puts the library where the loader does not look by itself.
     found = sorted(Path(sys.prefix, "lib").glob("libmkl_rt.so*"))
     if found:
