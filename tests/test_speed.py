@@ -44,7 +44,7 @@ def test_every_benchmark_is_told(tmp_path: Path) -> None:
     told = [(value.strip(), command.strip()) for value, command in cells]
     assert told == [
         ("dense: 1.25<br>sparse: 2", "`solvers`"),
-        ("100", "`peers`"),
+        ("100", "`peers --octave-code FOLDER`"),
         ("easy: 7<br>hard: none got there", "`peers`"),
         ("COIL: NMF: 2.5", "`peers`"),
         ("COIL: 2.9", "`lambda`"),

@@ -43,7 +43,7 @@ def corpus(n: int, seed: int = 0) -> tuple[sparse.csr_array, np.ndarray]:
 
 
 def sizes_up_to(largest: int) -> list[int]:
-    """Return 10,000 to ``largest``, about three to a decade."""
+    """Return 10,000 to ``largest``, about two to a decade."""
     sizes = [10_000]
     while sizes[-1] * 10 ** (1 / 2) <= largest * 1.01:
         sizes.append(int(round(sizes[-1] * 10 ** (1 / 2), -3)))

@@ -153,19 +153,17 @@ def _contestants(constraint: str) -> dict[str, dict[str, Any]]:
     first = next(iter(named))
     named = {f"{first} (auto)" if k == first else k: v for k, v in named.items()}
     for name, solver in SOLVERS.items():
-        if name not in ("eigen", "projected_gradient") and _takes(solver, constraint):
+        if name in ("eigen", "projected_gradient"):
+            continue
+        if constraint in solver.constraints:
             named[name] = {"solver": name}
     return named
-
-
-def _takes(solver: Any, constraint: str) -> bool:
-    return constraint in solver.constraints
 
 
 def octave(folder: Path, repeats: int, iterations: int = 20) -> pd.DataFrame:
     """Time the released Algorithm 2 under Octave beside ours, on COIL-20.
 
-    Both run on one thread if OMP_NUM_THREADS=1 is set. The final factors are compared
+    Both run on one thread, as scripts/benchmark sets it. The final factors are compared
     with our ``published=True``, which follows the released code.
     """
     if shutil.which("octave-cli") is None:

@@ -32,11 +32,14 @@ def _solvers(folder: Path) -> Iterator[tuple[str, str]]:
     return _by_problem(folder / "solvers.csv", what)
 
 
-def _peers(folder: Path) -> Iterator[tuple[str, str]]:
+def _octave(folder: Path) -> Iterator[tuple[str, str]]:
     for row in _rows(folder / "octave.csv"):
         if row["code"].startswith("released"):
             what = "the released code under GNU Octave / symmf, COIL-20"
             yield what, f"{row['ratio']:.3g}"
+
+
+def _peers(folder: Path) -> Iterator[tuple[str, str]]:
     accuracy = pd.DataFrame(_rows(folder / "accuracy.csv"))
     best = []
     for problem in accuracy["problem"].unique() if len(accuracy) else ():
@@ -90,6 +93,7 @@ def _runner(folder: Path) -> Iterator[tuple[str, str]]:
 
 _PARTS = {
     "solvers": _solvers,
+    "peers --octave-code FOLDER": _octave,
     "peers": _peers,
     "lambda": _lambda,
     "kernels": _kernels,

@@ -15,6 +15,7 @@ import os
 import sys
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -43,11 +44,8 @@ class SparseProducts:
     """
 
     def __init__(self, X: AnyMatrix) -> None:
-        self.X, self.XT = X, X.T
-        self._mkl: Callable[[AnyMatrix, FloatArray], FloatArray] | None = None
-        if kernel() == "mkl":
-            self._mkl = mkl_product()
-            self.XT = sparse.csr_array(X.T)  # its kernel is slow on a transposed view
+        self.X = X
+        self._mkl = mkl_product() if kernel() == "mkl" else None
         self._threads, pieces = 1, 1
         if self._mkl is None and X.nnz >= _LARGE and allowed_threads() > 1:
             self._threads = allowed_threads()
@@ -73,7 +71,12 @@ class SparseProducts:
 
     def tdot(self, V: FloatArray) -> FloatArray:
         """Return X^T V."""
-        return self._product(self.XT, V)
+        return self._product(self._transposed, V)
+
+    @cached_property
+    def _transposed(self) -> AnyMatrix:
+        # MKL's kernel is slow on a transposed view, scipy's is not.
+        return self.X.T if self._mkl is None else sparse.csr_array(self.X.T)
 
     def _product(self, X: AnyMatrix, V: FloatArray) -> FloatArray:
         if self._mkl is not None and X.dtype == V.dtype and X.nnz:
