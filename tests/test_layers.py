@@ -21,6 +21,10 @@ LAYERS = {
     "experiment": 4,
     "clustering": 3,
     "solvers": 2,
+    "audit": 2,
+    "features": 1,
+    "io": 1,
+    "paper": 1,
     "datasets": 1,
     "similarity": 1,
     "constraints": 1,
@@ -28,6 +32,7 @@ LAYERS = {
     "metrics": 1,
     "errors": -1,
     "notation": -1,
+    "files": 0,
     "linalg": 0,
     "seeds": 0,
 }
@@ -35,7 +40,7 @@ MODULES = sorted(PACKAGE.rglob("*.py"))
 
 
 def part_of(module: str) -> str:
-    """symmf.solvers.loop -> solvers."""
+    """symmf.solvers._loop -> solvers."""
     pieces = module.split(".")
     return pieces[1] if len(pieces) > 1 else "__init__"
 

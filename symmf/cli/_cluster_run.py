@@ -17,9 +17,9 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from symmf.cli._matrix_files import read_matrix
 from symmf.clustering import METHODS
 from symmf.errors import InputError
+from symmf.io.matrix import read_matrix
 from symmf.metrics import METRICS
 from symmf.notation import FloatArray, LabelArray
 

@@ -14,7 +14,7 @@ from symmf.errors import InputError
 if TYPE_CHECKING:
     import pandas as pd
 
-    from symmf.reporting.audit import Pair
+    from symmf.audit.judge import Pair
 
 AVERAGES = ("max", "arithmetic", "geometric", "harmonic", "min")
 COLUMNS = ("classes", "clusters", "ac", "nmi", "choose", "runs", "decimals", "name")
@@ -83,10 +83,10 @@ def audit(
 
 
 def _audit_paper(averages: Iterable[str], runs: str, out: Path, search: bool) -> None:
-    from symmf.reporting.audit_paper import audit_paper, cell_summary, save_audit
-    from symmf.reporting.audit_words import EXPLANATIONS, counts_sentence, markdown
-    from symmf.reporting.files import write_text
-    from symmf.reporting.paper import DATASET_TITLES
+    from symmf.audit.published import audit_paper, cell_summary, save_audit
+    from symmf.audit.words import EXPLANATIONS, counts_sentence, markdown
+    from symmf.files import write_text
+    from symmf.paper.values import DATASET_TITLES
 
     frame, results = audit_paper(averages, runs=_runs(runs), search=search)
     summary = cell_summary(frame)
@@ -106,9 +106,9 @@ def _audit_paper(averages: Iterable[str], runs: str, out: Path, search: bool) ->
 def _audit_list(
     pairs: list[Pair], averages: Iterable[str], out: Path | None, search: bool
 ) -> None:
-    from symmf.reporting.audit import audit_pairs, results_frame
-    from symmf.reporting.audit_paper import save_audit
-    from symmf.reporting.audit_words import DEFINITIONS, EXPLANATIONS, sentence
+    from symmf.audit.judge import audit_pairs, results_frame
+    from symmf.audit.published import save_audit
+    from symmf.audit.words import DEFINITIONS, EXPLANATIONS, sentence
 
     results = audit_pairs(pairs, averages, search=search)
     frame = results_frame(results)
@@ -131,7 +131,7 @@ def _audit_list(
 
 def _echo_pairs(frame: pd.DataFrame, *, by_average: bool = False) -> None:
     """Show a line per pair and verdict, or one per normalisation."""
-    from symmf.reporting.audit_words import pair_label
+    from symmf.audit.words import pair_label
 
     keys = ["dataset", "row", "name", "n_classes", "n_clusters", "runs", "ac", "nmi"]
     keys = [key for key in [*keys, "verdict"] if key in frame]
@@ -218,8 +218,8 @@ def _read_pairs(path: Path, defaults: Mapping[str, Any]) -> list[Pair]:
 
 
 def _pair(values: Mapping[str, str | None], name: str) -> Pair:
-    from symmf.reporting.audit import Pair
-    from symmf.reporting.audit_setting import Setting
+    from symmf.audit.judge import Pair
+    from symmf.audit.setting import Setting
 
     pool = _class_sizes(values.get("classes") or "")
     choose = _whole(values.get("choose") or len(pool), "choose")

@@ -32,7 +32,7 @@ def data() -> None:
 def list_(folder: Path | None) -> None:
     """Show what there is: sizes, licence, and whether the file is present."""
     from symmf.datasets import DATASETS, data_folder
-    from symmf.datasets.files import state
+    from symmf.datasets.local import state
 
     place = folder or data_folder()
     header = ("name", "state", "classes", "samples", "dims", "size", "what", "licence")
@@ -60,7 +60,7 @@ def fetch(names: tuple[str, ...], folder: Path | None) -> None:
     """Download data sets that are not there yet, each checked before it is used."""
     from symmf.datasets import data_folder
     from symmf.datasets.download import fetch as fetch_file
-    from symmf.datasets.files import file_path
+    from symmf.datasets.local import file_path
     from symmf.errors import DataError
 
     place = folder or data_folder()
@@ -91,8 +91,8 @@ def verify(names: tuple[str, ...], folder: Path | None) -> None:
     Without a name: all data sets whose file is there.
     """
     from symmf.datasets import data_folder
-    from symmf.datasets.files import file_path
-    from symmf.datasets.files import verify as verify_file
+    from symmf.datasets.local import file_path
+    from symmf.datasets.local import verify as verify_file
     from symmf.errors import DataError
 
     place = folder or data_folder()

@@ -13,8 +13,8 @@ from symmf.errors import SymmfError
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from symmf.reporting.frame import Missing, Results
-    from symmf.reporting.tables import Table
+    from symmf.reporting.results import Missing, Results
+    from symmf.reporting.tables.model import Table
 
 PLOTS = (
     "convergence",
@@ -65,8 +65,8 @@ def tables(
     Combined tables take all experiments with scores of several methods; each
     experiment also gets its own. With EXPERIMENTS, only theirs are shown and written.
     """
-    from symmf.reporting.table_formats import FORMATS, METRICS, write_tables
-    from symmf.reporting.tables import (
+    from symmf.reporting.tables.formats import FORMATS, METRICS, write_tables
+    from symmf.reporting.tables.model import (
         combined_table,
         experiment_table,
         missing_tables,
@@ -108,7 +108,7 @@ def plot(
     """
     from dataclasses import replace
 
-    from symmf.reporting.figures import draw, save
+    from symmf.reporting.plots.base import draw, save
 
     found = _load(results, experiments)
     written: list[Path] = []
@@ -127,8 +127,9 @@ def plot(
 @_out_option
 def compare(results: Path, out: Path | None) -> None:
     """Set our values beside the paper's 216, decide its claims, test differences."""
-    from symmf.reporting import claims, verdicts
-    from symmf.reporting.power import write_statistics
+    from symmf.reporting.statistics.words import write_statistics
+    from symmf.reporting.verdicts import claims
+    from symmf.reporting.verdicts import values as verdicts
 
     found = _load(results)
     comparison = verdicts.compare(found)
@@ -160,7 +161,7 @@ def compare(results: Path, out: Path | None) -> None:
 )
 def report(results: Path, out: Path | None) -> None:
     """Write everything as one HTML page that needs no network."""
-    from symmf.reporting.html import write_report
+    from symmf.reporting.page.render import write_report
 
     found = _load(results)
     path = write_report(found, out or results / "report.html")
@@ -169,7 +170,7 @@ def report(results: Path, out: Path | None) -> None:
 
 def _load(results: Path, names: Sequence[str] = ()) -> Results:
     """Bring the CSV files up to date with the records, then read them."""
-    from symmf.reporting.frame import load_results
+    from symmf.reporting.results import load_results
 
     for records in sorted(results.glob("*/records")):
         if records.is_dir() and (not names or records.parent.name in names):
@@ -181,7 +182,7 @@ def _load(results: Path, names: Sequence[str] = ()) -> Results:
 
 
 def _export(folder: Path) -> None:
-    from symmf.experiment.store import export
+    from symmf.experiment.store.folder import export
 
     try:
         export(folder)
@@ -205,8 +206,8 @@ def _show(console: Console, table: Table, std: bool) -> None:
     """Print a table, one data set at a time where the terminal is too narrow."""
     from rich.measure import Measurement
 
-    from symmf.reporting.table_formats import to_rich
-    from symmf.reporting.tables import split_by_dataset
+    from symmf.reporting.tables.formats import to_rich
+    from symmf.reporting.tables.model import split_by_dataset
 
     whole = to_rich(table, std=std)
     if Measurement.get(console, console.options, whole).maximum <= console.width:

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import click
 
 if TYPE_CHECKING:
+    from symmf.experiment.execution.local_pool import Backend
     from symmf.experiment.plan import Plan
-    from symmf.experiment.pool import Backend
     from symmf.experiment.runner import Summary
 
 _results = click.option(
@@ -68,7 +68,7 @@ def run(
     missing or corrupt, 130 interrupted.
     """
     from symmf.cli.progress import make_progress
-    from symmf.experiment.pool import default_jobs
+    from symmf.experiment.execution.local_pool import default_jobs
 
     jobs = jobs or default_jobs()
     with closing(_backend(jobs, dask=dask, dry_run=dry_run)) as backend:
@@ -91,10 +91,10 @@ def run(
 def _backend(jobs: int, *, dask: str | None, dry_run: bool) -> Backend:
     """Return where trials run; local workers begin to load while configs are read."""
     if dask and not dry_run:
-        from symmf.experiment.dask_backend import DaskBackend
+        from symmf.experiment.execution.dask import DaskBackend
 
         return DaskBackend(dask)
-    from symmf.experiment.pool import LocalPool
+    from symmf.experiment.execution.local_pool import LocalPool
 
     pool = LocalPool(jobs)
     if not dry_run:
@@ -201,7 +201,7 @@ def status(results: Path) -> None:
 def info(key: str, results: Path) -> None:
     """Show one record in full; KEY may be its first few characters."""
     from symmf.experiment.status import describe_record
-    from symmf.experiment.store import find_record
+    from symmf.experiment.store.folder import find_record
 
     store, record = find_record(results, key)
     click.echo(describe_record(store, record))
@@ -214,7 +214,7 @@ def info(key: str, results: Path) -> None:
 def replay(context: click.Context, key: str, results: Path) -> None:
     """Run one record again and compare it bit by bit (exit code 1 if it differs)."""
     from symmf.experiment.replay import replay as play_again
-    from symmf.experiment.store import find_record
+    from symmf.experiment.store.folder import find_record
 
     _, record = find_record(results, key)
     again = play_again(record)
@@ -248,7 +248,7 @@ def replay(context: click.Context, key: str, results: Path) -> None:
 )
 def merge(folders: tuple[Path, ...], into: Path) -> None:
     """Bring the records of several machines together (see `symmf run --shard`)."""
-    from symmf.experiment.merge import merge as bring_together
+    from symmf.experiment.store.merge import merge as bring_together
 
     for merged in bring_together(folders, into):
         click.echo(

@@ -9,9 +9,8 @@ from typing import Literal
 
 import numpy as np
 
-from symmf.clustering import _deep_inputs as inputs
-from symmf.clustering import _deep_networks as networks
-from symmf.clustering._subspace_affinity import subspace_affinity
+from symmf.clustering._deep import inputs, networks
+from symmf.clustering._deep.affinity import subspace_affinity
 from symmf.clustering.base import Clusterer, History, check_choice, check_number
 from symmf.clustering.spectral import njw_embedding
 from symmf.errors import InputError

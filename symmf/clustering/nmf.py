@@ -14,7 +14,7 @@ from symmf.labels import argmax_rows, kmeans_rows
 from symmf.linalg import inner
 from symmf.notation import AnyMatrix, FloatArray
 from symmf.seeds import RandomState
-from symmf.solvers.nnls import nnls_bpp
+from symmf.solvers._nnls import nnls_bpp
 
 
 @dataclass(slots=True)

@@ -18,7 +18,7 @@ from symmf.datasets.base import (
     data_folder,
     nearest,
 )
-from symmf.datasets.files import open_file
+from symmf.datasets.local import open_file
 from symmf.datasets.preprocess import PREPROCESS, preprocess
 from symmf.errors import InputError
 

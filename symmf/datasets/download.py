@@ -16,7 +16,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from symmf.datasets.base import DatasetSpec, data_folder
-from symmf.datasets.files import (
+from symmf.datasets.local import (
     State,
     file_path,
     file_sha256,

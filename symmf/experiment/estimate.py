@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from statistics import median
 from typing import Any
 
-from symmf.experiment.grid import Trial
+from symmf.experiment.config.grid import Trial
 from symmf.experiment.plan import Plan
 
 # An idle worker with Python, numpy, scipy and scikit-learn loaded.

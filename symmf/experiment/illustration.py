@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from symmf.errors import ConfigError
-from symmf.experiment.files import write_atomically
-from symmf.experiment.trial import Job, build
+from symmf.experiment.execution.trial import Job, build
+from symmf.files import write_atomically
 
 if TYPE_CHECKING:
     from symmf.experiment.plan import Plan

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import symmf
-from symmf.similarity.sparse_products import kernel as sparse_kernel
+from symmf.similarity._sparse_kernels import kernel as sparse_kernel
 
 LIBRARIES = (
     "numpy",

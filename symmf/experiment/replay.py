@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 
 from symmf.errors import ConfigError, DataError
-from symmf.experiment.methods import defaults_of
-from symmf.experiment.pool import Backend, LocalPool
-from symmf.experiment.records import Record
-from symmf.experiment.trial import Job, Outcome
-from symmf.experiment.yaml_lines import nearest
+from symmf.experiment.config.resolve import defaults_of
+from symmf.experiment.config.yaml import nearest
+from symmf.experiment.execution.local_pool import Backend, LocalPool
+from symmf.experiment.execution.trial import Job, Outcome
+from symmf.experiment.store.record_file import Record
 
 # What a trial computes; times and memory are measured, not computed.
 COMPARED = (

@@ -14,15 +14,15 @@ from typing import Any
 from symmf.errors import SymmfError
 from symmf.experiment import provenance
 from symmf.experiment.events import Event, EventLog, Listener
-from symmf.experiment.export import TRIALS_FILE, export_store
+from symmf.experiment.execution.local_pool import Backend, LocalPool, default_jobs
+from symmf.experiment.execution.trial import Job, Outcome
 from symmf.experiment.illustration import illustrate
-from symmf.experiment.lock import FolderLock
 from symmf.experiment.plan import Plan
-from symmf.experiment.pool import Backend, LocalPool, default_jobs
-from symmf.experiment.records import Record
-from symmf.experiment.store import EXPERIMENT_FILE
-from symmf.experiment.trial import Job, Outcome
-from symmf.experiment.writer import RecordWriter
+from symmf.experiment.store.export import TRIALS_FILE, export_store
+from symmf.experiment.store.folder import EXPERIMENT_FILE
+from symmf.experiment.store.lock import FolderLock
+from symmf.experiment.store.record_file import Record
+from symmf.experiment.store.writer import RecordWriter
 
 # Seconds after which the tables of a long run are brought up to date.
 REFRESH = 60.0

@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from symmf.errors import SymmfError
-from symmf.experiment.lock import describe, holder, is_locked
-from symmf.experiment.records import Record
-from symmf.experiment.store import ExperimentStore, list_experiments
+from symmf.experiment.store.folder import ExperimentStore, list_experiments
+from symmf.experiment.store.lock import describe, holder, is_locked
+from symmf.experiment.store.record_file import Record
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -12,7 +12,7 @@ from symmf.similarity.operators import (
     as_operator,
     regularise,
 )
-from symmf.similarity.products import RowFeatures
+from symmf.similarity.row_features import RowFeatures
 
 __all__ = [
     "SIMILARITIES",

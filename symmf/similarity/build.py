@@ -19,7 +19,7 @@ from symmf.similarity.operators import (
     SymmetricOperator,
     as_operator,
 )
-from symmf.similarity.products import RowFeatures
+from symmf.similarity.row_features import RowFeatures
 from symmf.similarity.transforms import DENSE_BYTES
 
 # A multiply-add costs about this much more in a sparse product than in a dense one.

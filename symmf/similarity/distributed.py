@@ -18,7 +18,7 @@ from scipy import sparse
 from symmf.errors import InputError
 from symmf.notation import AnyMatrix, FloatArray
 from symmf.similarity.operators import EXACT_NORM_LIMIT, SymmetricOperator
-from symmf.similarity.products import centred_squared_norms
+from symmf.similarity.row_features import centred_squared_norms
 
 
 class DistributedGram(SymmetricOperator):

@@ -23,7 +23,7 @@ from symmf.similarity.operators import (
     SparseOperator,
     SymmetricOperator,
 )
-from symmf.similarity.products import RowFeatures
+from symmf.similarity.row_features import RowFeatures
 from symmf.similarity.transforms import (
     DENSE_BYTES,
     clip_nonnegative,

@@ -16,7 +16,7 @@ import numpy.typing as npt
 from scipy import sparse
 
 from symmf.notation import AnyMatrix, FloatArray
-from symmf.similarity.products import RowFeatures
+from symmf.similarity.row_features import RowFeatures
 
 # A block of distances holds about this many entries (32 MB).
 _BLOCK_ENTRIES = 4_000_000

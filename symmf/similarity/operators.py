@@ -23,8 +23,8 @@ from scipy.sparse.linalg import LinearOperator
 
 from symmf.errors import InputError
 from symmf.notation import AnyMatrix, FloatArray
-from symmf.similarity.products import RowFeatures
-from symmf.similarity.sparse_products import SparseProducts
+from symmf.similarity._sparse_kernels import SparseProducts
+from symmf.similarity.row_features import RowFeatures
 
 # Row blocks hold about this many entries and at most so many rows, so that nothing
 # n x n is formed at once.

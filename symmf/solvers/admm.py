@@ -11,8 +11,8 @@ from scipy.linalg import cho_factor, cho_solve
 from symmf.errors import InputError
 from symmf.linalg import inner, spectral_norm, trace_split_objective
 from symmf.notation import FloatArray
+from symmf.solvers._nnls import nnls_bpp
 from symmf.solvers.base import Iterate, Iterates, Problem, Solver, Stop, is_number
-from symmf.solvers.nnls import nnls_bpp
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

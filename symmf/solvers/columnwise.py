@@ -12,8 +12,8 @@ from symmf.errors import InputError
 from symmf.linalg import dense_objective, inner, trace_split_objective
 from symmf.notation import FloatArray
 from symmf.similarity.operators import DenseOperator, SymmetricOperator
+from symmf.solvers._coupling import Coupling, check_coupling
 from symmf.solvers.base import Iterate, Iterates, Problem, Solver, Stop
-from symmf.solvers.coupling import Coupling, check_coupling
 
 # A column that died is put back at this size, relative to its factor.
 _REVIVAL = 1e-16

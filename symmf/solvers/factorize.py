@@ -14,10 +14,10 @@ from symmf.errors import InputError
 from symmf.notation import FloatArray
 from symmf.seeds import RandomState, as_generator
 from symmf.similarity.operators import SymmetricOperator, as_operator
+from symmf.solvers._loop import run
+from symmf.solvers._start import STARTS, draw_start
 from symmf.solvers.base import Callback, Factorization, Problem, Solver, is_number
-from symmf.solvers.loop import run
 from symmf.solvers.registry import SOLVERS
-from symmf.solvers.start import STARTS, draw_start
 
 
 def factorize(

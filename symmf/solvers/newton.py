@@ -13,8 +13,8 @@ from symmf.errors import InputError
 from symmf.linalg import inner, trace_objective
 from symmf.notation import FloatArray
 from symmf.similarity.operators import SymmetricOperator
+from symmf.solvers._nnls import MaskArray
 from symmf.solvers.base import Iterate, Iterates, Problem, Solver, Stop, hold
-from symmf.solvers.nnls import MaskArray
 
 #: the largest n for which Hessian blocks are formed
 DENSE_LIMIT = 3000

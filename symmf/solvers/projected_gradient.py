@@ -17,6 +17,8 @@ from symmf.linalg import (
     trace_objective,
 )
 from symmf.notation import FloatArray
+from symmf.solvers._line_search import quartic_step
+from symmf.solvers._one_hot import coordinate_moves
 from symmf.solvers.base import (
     Iterate,
     Iterates,
@@ -26,8 +28,6 @@ from symmf.solvers.base import (
     hold,
     is_number,
 )
-from symmf.solvers.line_search import quartic_step
-from symmf.solvers.one_hot import coordinate_moves
 
 # Vectors of the running estimate of sigma; sweeps before the first step.
 _BLOCK, _FIRST_SWEEPS = 2, 2

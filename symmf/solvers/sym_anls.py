@@ -9,9 +9,9 @@ import numpy as np
 
 from symmf.linalg import inner, trace_split_objective
 from symmf.notation import FloatArray
+from symmf.solvers._coupling import Coupling, check_coupling
+from symmf.solvers._nnls import nnls_bpp
 from symmf.solvers.base import Iterate, Iterates, Problem, Solver
-from symmf.solvers.coupling import Coupling, check_coupling
-from symmf.solvers.nnls import nnls_bpp
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

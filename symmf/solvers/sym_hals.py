@@ -10,9 +10,9 @@ import numpy as np
 from symmf.errors import InputError
 from symmf.linalg import inner, trace_split_objective
 from symmf.notation import FloatArray
+from symmf.solvers._coupling import Coupling, check_coupling
 from symmf.solvers.base import Iterate, Iterates, Problem, Solver
 from symmf.solvers.columnwise import sweep
-from symmf.solvers.coupling import Coupling, check_coupling
 
 # A column that died is put back at this size, relative to its factor.
 _REVIVAL = 1e-16

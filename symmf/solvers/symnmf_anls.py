@@ -9,8 +9,8 @@ import numpy as np
 
 from symmf.linalg import inner, trace_split_objective
 from symmf.notation import FloatArray
+from symmf.solvers._coupling import check_coupling
 from symmf.solvers.base import Iterate, Iterates, Problem, Solver, Stop
-from symmf.solvers.coupling import check_coupling
 from symmf.solvers.sym_anls import half_step
 
 

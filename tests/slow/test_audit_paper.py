@@ -4,11 +4,11 @@ from itertools import combinations_with_replacement
 
 import pytest
 
-from symmf.reporting.audit_bounds import best_means
-from symmf.reporting.audit_paper import audit_paper, common_verdicts, paper_pairs
-from symmf.reporting.audit_tables import AVERAGES
-from symmf.reporting.audit_two_classes import union_profile
-from symmf.reporting.audit_witness import verified
+from symmf.audit.bounds import best_means
+from symmf.audit.contingency import AVERAGES
+from symmf.audit.published import audit_paper, common_verdicts, paper_pairs
+from symmf.audit.two_classes import union_profile
+from symmf.audit.witness import verified
 
 pytestmark = pytest.mark.slow
 

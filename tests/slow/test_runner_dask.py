@@ -16,11 +16,11 @@ from runner_cases import REPOSITORY, computed, run_config, write_config
 
 from symmf.clustering import METHODS
 from symmf.errors import SymmfError
-from symmf.experiment.pool import LocalPool
-from symmf.experiment.store import ExperimentStore
+from symmf.experiment.execution.local_pool import LocalPool
+from symmf.experiment.store.folder import ExperimentStore
 
 pytest.importorskip("distributed", reason="needs the extra dask")
-from symmf.experiment.dask_backend import DaskBackend
+from symmf.experiment.execution.dask import DaskBackend
 
 pytestmark = pytest.mark.slow
 

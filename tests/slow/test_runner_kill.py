@@ -11,10 +11,10 @@ import pytest
 from runner_cases import computed
 from test_runner_crash import commands, finish, is_running, start, study  # noqa: F401
 
-from symmf.experiment.overhead import measure
-from symmf.experiment.pool import LocalPool
-from symmf.experiment.process import WorkerProcess
-from symmf.experiment.store import ExperimentStore
+from scripts.benchmarks.runner import measure
+from symmf.experiment.execution.local_pool import LocalPool
+from symmf.experiment.execution.process import WorkerProcess
+from symmf.experiment.store.folder import ExperimentStore
 
 pytestmark = pytest.mark.slow
 

@@ -1,0 +1,206 @@
+"""The commands of scripts/benchmark."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import click
+import numpy as np
+import pandas as pd
+
+from scripts.benchmarks.timing import OUT, REPEATS, alternate, problems, ratios, save
+
+
+@click.group()
+def main() -> None:
+    """Measure symmf; see each command."""
+
+
+@main.command()
+def figures() -> None:
+    """Draw the figures again from the tables; nothing is measured."""
+    from scripts.benchmarks.figures import draw_all
+
+    draw_all(OUT)
+    click.echo(f"Drawn in {OUT}")
+
+
+@main.command()
+@click.option("--iterations", default=20, show_default=True)
+@click.option("--repeats", default=REPEATS, show_default=True)
+def solvers(iterations: int, repeats: int) -> None:
+    """Time iterations of Algorithm 2 against as many bare products M H.
+
+    ``ratio``: iterations 1 to 20 from a random start. ``with_setup``: the whole call
+    of ``factorize``, with the first product, the first estimate of the step, and the
+    bookkeeping of errors and times.
+    """
+    from symmf import factorize
+    from symmf.solvers.base import Problem
+    from symmf.solvers.projected_gradient import ProjectedGradient
+
+    rows = []
+    for name, (M, k) in problems().items():
+        H0 = np.random.default_rng(0).standard_normal((M.shape[0], k)).astype(M.dtype)
+        _ = M.fro2
+
+        def iterate(M: Any = M, k: int = k, H0: Any = H0) -> Callable[[], None]:
+            run = ProjectedGradient().iterates(
+                Problem(M=M, k=k), H0, None, np.random.default_rng(1)
+            )
+            next(run)
+
+            def go() -> None:
+                for _ in range(iterations):
+                    next(run)
+
+            return go
+
+        def whole(M: Any = M, k: int = k, H0: Any = H0) -> None:
+            factorize(M, k, H0=H0, max_iter=iterations, tol=0, random_state=1)
+
+        def bare(M: Any = M, H0: Any = H0) -> None:
+            for _ in range(iterations):
+                M.matmat(H0)
+
+        tasks = {"product": bare, "iterations": iterate, "whole": whole}
+        frame = alternate(tasks, repeats)
+        with_setup = ratios(frame, "whole", "product")
+        rows.append(
+            {
+                "problem": name,
+                **ratios(frame, "iterations", "product"),
+                "with_setup": with_setup["ratio"],
+                "with_setup_low": with_setup["ratio_low"],
+                "with_setup_high": with_setup["ratio_high"],
+            }
+        )
+    table = pd.DataFrame(rows)
+    save("solvers", table, {"iterations": iterations, "repeats": repeats})
+
+
+@main.command()
+@click.option("--repeats", default=5, show_default=True)
+@click.option(
+    "--octave-code",
+    type=click.Path(exists=True, file_okay=False),
+    help="Folder with the authors' released MATLAB files; timed under octave-cli.",
+)
+def peers(repeats: int, octave_code: str | None) -> None:
+    """SymMF against scikit-learn's clusterers, and solvers to a given accuracy."""
+    from scripts.benchmarks.peers import clusterers, octave, to_accuracy
+
+    table = clusterers(alternate, ratios, repeats)
+    save("peers", table, {"repeats": repeats})
+    save("accuracy", to_accuracy(repeats), {"gap": 1e-6, "repeats": repeats})
+    if octave_code is None:
+        click.echo("GNU Octave not measured: give --octave-code FOLDER.")
+    else:
+        table = octave(Path(octave_code), repeats)
+        save("octave", table, {"repeats": repeats})
+
+
+@main.command()
+@click.option("--largest", default=1_000_000, show_default=True)
+@click.option("--repeats", default=5, show_default=True)
+def scale(largest: int, repeats: int) -> None:
+    """Growth of time and memory from 10,000 rows to a million."""
+    from scripts.benchmarks.corpus import (
+        COLUMNS,
+        fit_exponent,
+        measure_in_new_process,
+        sizes_up_to,
+    )
+
+    rows = []
+    for round_ in range(repeats):
+        for n in sizes_up_to(largest):
+            rows.append(measure_in_new_process(n))
+            told = " ".join(f"{name}={rows[-1][name]:.4g}" for name in COLUMNS)
+            click.echo(f"round {round_ + 1}: {told}")
+    every = pd.DataFrame(rows, columns=COLUMNS)
+    by_size = every.groupby("n")
+    table = by_size.median().reset_index()
+    table.insert(2, "seconds_low", by_size["seconds"].min().to_numpy())
+    table.insert(3, "seconds_high", by_size["seconds"].max().to_numpy())
+    table["accuracy"] = by_size["accuracy"].min().to_numpy()
+    table["peak_mb"] = by_size["peak_mb"].max().to_numpy()
+    table["times_x"] = table["peak_mb"] / table["x_mb"]
+    exponent = fit_exponent(table)
+    save("scale", table, {"exponent": exponent, "repeats": repeats})
+    click.echo(f"time grows as n^{exponent:.2f}")
+
+
+@main.command("lambda")
+@click.option("--repeats", default=5, show_default=True)
+def lambda_path(repeats: int) -> None:
+    """Time a grid of eleven lambda in units of one cold run of Algorithm 2.
+
+    The single run is accelerated Algorithm 2 at lambda = 0.5 to the same tolerance.
+    """
+    from symmf import factorize
+    from symmf.datasets import load_dataset, preprocess
+    from symmf.similarity import build_similarity, regularise
+    from symmf.solvers.path import factorize_path
+
+    grid = [0, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10]
+    reuters = load_dataset("reuters21578")
+    smaller = preprocess(reuters.subset(range(2, 22)).X, ["tfidf", "unit_rows"])
+    cases = {
+        "COIL-20, k=20": (load_dataset("coil20").X, 20),
+        "Reuters, 20 classes, k=20": (smaller, 20),
+        "Reuters, k=41": (reuters.X, 41),
+    }
+    rows = []
+    for name, (X, k) in cases.items():
+        A = build_similarity(X, "centred_cosine")
+        M = regularise(A, 0.5)
+        _ = A.fro2, M.fro2
+        for constraint in ("none", "nonnegative"):
+            common = {"constraint": constraint, "max_iter": 3000, "random_state": 0}
+
+            def single(M: Any = M, k: int = k, common: Any = common) -> None:
+                factorize(M, k, acceleration="momentum", **common)
+
+            def path(A: Any = A, k: int = k, common: Any = common) -> None:
+                factorize_path(A, k, grid, **common)
+
+            frame = alternate({"single": single, "path": path}, repeats)
+            entry = ratios(frame, "path", "single")
+            rows.append({"problem": f"{name}, {constraint}", **entry})
+    table = pd.DataFrame(rows)
+    save("lambda", table, {"repeats": repeats, "grid": grid})
+
+
+@main.command()
+@click.option("--repeats", default=REPEATS, show_default=True)
+def kernels(repeats: int) -> None:
+    """Sparse products: scipy against symmf's threads and, if installed, numba, MKL."""
+    from scripts.benchmarks import kernels as parts
+
+    table, absent = parts.measure(alternate, ratios, repeats)
+    save("kernels", table, {"repeats": repeats, "columns": parts.COLUMNS})
+    for name in absent:
+        click.echo(f"{name} is not installed and was not measured.")
+
+
+@main.command()
+@click.option("--trials", default=1000, show_default=True)
+@click.option("--repeats", default=5, show_default=True)
+def runner(trials: int, repeats: int) -> None:
+    """Trivial trials through the runner against a bare joblib loop."""
+    from scripts.benchmarks.runner import measure
+
+    rows = [measure(trials, 2) for _ in range(repeats)]
+    ratio = [row.ratio for row in rows]
+    table = pd.DataFrame({"round": range(repeats), "runner_over_joblib": ratio})
+    save("runner", table, {"trials": trials, "median_ratio": float(np.median(ratio))})
+
+
+if __name__ == "__main__":
+    if not Path("configs").is_dir():
+        sys.exit("Run scripts/benchmark from a checkout.")
+    main()

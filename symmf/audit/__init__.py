@@ -1,0 +1,1 @@
+"""Bounds that published (AC, NMI) pairs must obey, and what they exclude."""

@@ -1,0 +1,191 @@
+"""What is assumed about the runs behind a pair, and the bounds that follow from it."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections import Counter
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+
+from symmf.audit.bounds import (
+    Envelope,
+    accuracy_floor,
+    concave_majorant,
+    fano_floor,
+)
+from symmf.audit.contingency import AVERAGES
+from symmf.audit.relaxation import FINEST_GRID, relaxed_profile
+from symmf.audit.two_classes import union_hulls, union_profile
+from symmf.errors import InputError
+from symmf.notation import FloatArray
+
+# Above these, two classes are not enumerated table by table, or not scanned at all.
+MOST_TABLES = 120_000_000
+MOST_COLUMN_SUMS = 4_000_000
+# Different draws of three or more classes for which T7 is evaluated.
+MOST_DRAWS = 12
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Setting:
+    """The assumptions under which a pair is judged.
+
+    Attributes
+    ----------
+    pool : tuple of int
+        Sizes of all classes; whole classes are used.
+    n_classes : int
+        Classes in every run, any of the pool, possibly others in each run.
+    n_clusters : int
+        The largest number of clusters in a run.
+    runs : int or None
+        Runs averaged; None stands for any number.
+    smoothing : bool
+        Also admit NMI computed on a table with one more sample per class on the
+        diagonal when clusters and classes differ in number.
+    """
+
+    pool: tuple[int, ...]
+    n_classes: int
+    n_clusters: int
+    runs: int | None = 10
+    smoothing: bool = True
+
+    def __post_init__(self) -> None:
+        if len(self.pool) < 2 or min(self.pool) < 1:
+            raise InputError(
+                "Class sizes must be at least two whole numbers, each at least 1; "
+                f"got {list(self.pool)}."
+            )
+        if not 2 <= self.n_classes <= len(self.pool):
+            raise InputError(
+                f"A run cannot have {self.n_classes} of {len(self.pool)} classes; "
+                f"choose between 2 and {len(self.pool)}."
+            )
+        if self.n_clusters < 1:
+            raise InputError("The number of clusters must be at least 1.")
+        if self.runs is not None and self.runs < 1:
+            raise InputError("The number of runs must be at least 1.")
+
+    @property
+    def sizes(self) -> tuple[int, ...] | None:
+        """Class sizes of every run, or None if they depend on the draw."""
+        if self.n_classes == len(self.pool) or len(set(self.pool)) == 1:
+            return self.pool[: self.n_classes]
+        return None
+
+    @property
+    def ac_floor(self) -> float:
+        """Smallest possible AC of a run (T1), hence of a mean."""
+        if self.sizes is not None:
+            return accuracy_floor(self.sizes, self.n_clusters)
+        return 1 / max(self.n_classes, self.n_clusters)
+
+    def nmi_floor(self, ac: float) -> float:
+        """Return the smallest possible mean NMI at mean AC >= ``ac`` (T8), or 0.
+
+        For two classes drawn from a pool the most unequal pair has the smallest
+        entropy and so the lowest bound; for more than two no bound is given. With
+        smoothing the matching keeps at least its n AC samples of n + K.
+        """
+        sizes = self.sizes
+        if sizes is None:
+            if self.n_classes > 2:
+                return 0.0
+            sizes = (max(self.pool), min(self.pool))
+        n_clusters = self.n_clusters
+        if self.smoothing:
+            n = sum(sorted(self.pool)[: self.n_classes])
+            ac *= n / (n + self.n_classes)
+            n_clusters = max(n_clusters, self.n_classes)
+        return fano_floor(ac, sizes, n_clusters)
+
+
+@dataclass(frozen=True, slots=True)
+class Profile:
+    """Upper bounds on NMI by AC for one setting.
+
+    Attributes
+    ----------
+    method : {"tables", "hull", "line", "columns", "none"}
+        Every table enumerated; T4; T5; T7; no bound at all.
+    best : array of shape (5, unit + 1) or None
+        Input of :func:`symmf.audit.bounds.best_means`.
+    hulls : list of Envelope, one per average, or None
+    """
+
+    method: str
+    best: FloatArray | None = None
+    hulls: list[Envelope] | None = None
+
+
+def profile(setting: Setting) -> Profile:
+    """Return the upper bounds of a setting; computed once per process."""
+    return _profile(
+        tuple(sorted(setting.pool, reverse=True)),
+        setting.n_classes,
+        setting.n_clusters,
+        setting.smoothing,
+    )
+
+
+@lru_cache(maxsize=32)
+def _profile(
+    pool: tuple[int, ...], n_classes: int, n_clusters: int, smoothing: bool
+) -> Profile:
+    if n_classes == n_clusters == 2:
+        return _two_classes(pool, smoothing)
+    draws = _draws(pool, n_classes)
+    if draws is None:
+        return Profile("none")
+    profiles = [relaxed_profile(d, n_clusters, smoothing=smoothing) for d in draws]
+    known = [best for best in profiles if best is not None]
+    if len(known) < len(draws):
+        return Profile("none")
+    best = known[0] if len(known) == 1 else _common_grid(known)
+    i = np.flatnonzero(best.max(axis=0) > -np.inf)
+    unit = best.shape[1] - 1
+    return Profile("columns", best, [concave_majorant(i / unit, b[i]) for b in best])
+
+
+def _two_classes(pool: tuple[int, ...], smoothing: bool) -> Profile:
+    pairs = sorted(set(itertools.combinations(pool, 2)))
+    if sum((a + 1) * (b + 1) for a, b in pairs) <= MOST_TABLES:
+        return Profile("tables", *union_profile(pairs, smoothing=smoothing))
+    if sum(a + b for a, b in pairs) <= MOST_COLUMN_SUMS:
+        return Profile("hull", None, union_hulls(pairs, smoothing=smoothing))
+    if len(set(pool)) > 1:
+        return Profile("none")
+    # T5 covers max and arithmetic; smoothing lifts its left end a little.
+    lifted = union_hulls([(1000, 1000)])[1].nmi[0] if smoothing else 0.0
+    line = Envelope(np.array([0.5, 1.0]), np.array([lifted, 1.0]))
+    nothing = Envelope(np.array([0.5]), np.array([1.0]))
+    covered = ("max", "arithmetic")
+    return Profile("line", None, [line if a in covered else nothing for a in AVERAGES])
+
+
+def _draws(pool: tuple[int, ...], n_classes: int) -> list[tuple[int, ...]] | None:
+    """Return the different size vectors of a run, or None if there are too many."""
+    kinds = Counter(pool)
+    if math.comb(len(kinds) + n_classes - 1, n_classes) > 10_000:
+        return None
+    draws = [
+        draw
+        for draw in itertools.combinations_with_replacement(sorted(kinds), n_classes)
+        if all(kinds[size] >= k for size, k in Counter(draw).items())
+    ]
+    return draws if len(draws) <= MOST_DRAWS else None
+
+
+def _common_grid(profiles: list[FloatArray]) -> FloatArray:
+    """Return the union of profiles on one grid, AC rounded down."""
+    unit = FINEST_GRID
+    best = np.full((len(AVERAGES), unit + 1), -np.inf)
+    for single in profiles:
+        i = np.arange(single.shape[1]) * unit // (single.shape[1] - 1)
+        for line, values in zip(best, single, strict=True):
+            np.maximum.at(line, i, values)
+    return best

@@ -1,0 +1,1 @@
+"""What DSC is made of."""

@@ -1,0 +1,1 @@
+"""What is asked for: the YAML file, checked, resolved and expanded."""

@@ -1,0 +1,203 @@
+"""The grid of trials: K x trial x method x lambda, each with its key and its seeds."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field, fields
+from typing import TYPE_CHECKING, Any
+
+from symmf.errors import ConfigError
+from symmf.experiment.config.model import ExperimentConfig, MethodEntry, canonical_json
+from symmf.experiment.config.yaml import Document
+from symmf.seeds import generator, seed
+
+if TYPE_CHECKING:
+    from symmf.datasets import Dataset
+
+# Part of every key: raised when the meaning of a record changes.
+FORMAT = 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Facts:
+    """What the grid needs to know about data and code, kept beside the results.
+
+    ``class_sizes`` is empty for a similarity matrix, of which every trial uses all
+    samples. ``defaults`` holds, for each method entry, the estimator's defaults.
+    """
+
+    data_digest: str
+    n_samples: int
+    n_features: int
+    class_sizes: tuple[int, ...]
+    defaults: Mapping[str, Mapping[str, Any]]
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return plain data."""
+        return asdict(self) | {"class_sizes": list(self.class_sizes)}
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Facts:
+        """Read what :meth:`as_dict` wrote."""
+        known = {item.name: data[item.name] for item in fields(cls)}
+        return cls(**known | {"class_sizes": tuple(data["class_sizes"])})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Trial:
+    """One computation: everything that determines its result, and its names."""
+
+    experiment: str
+    dataset: str
+    options: Mapping[str, Any] = field(default_factory=dict)
+    data_digest: str
+    seed: int
+    n_clusters: int
+    trial: int
+    classes: tuple[int, ...]
+    method: str
+    estimator: str
+    label: str
+    paper_row: str
+    laplacian_weight: float | None
+    preprocess: tuple[str, ...]
+    parameters: Mapping[str, Any]
+    defaults: Mapping[str, Any]
+    random_state: int
+    threads: int = 1
+    #: sha256 of :meth:`identity`: the name of the trial's record
+    key: str = field(init=False, compare=False)
+
+    def __post_init__(self) -> None:
+        text = canonical_json(self.identity())
+        object.__setattr__(self, "key", hashlib.sha256(text.encode()).hexdigest())
+
+    def identity(self) -> dict[str, Any]:
+        """Return what determines the result; names and labels do not enter."""
+        return {
+            "format": FORMAT,
+            "data": self.data_digest,
+            "dataset": self.dataset,
+            "options": self.options,
+            "seed": self.seed,
+            "n_clusters": self.n_clusters,
+            "trial": self.trial,
+            "classes": self.classes,
+            "estimator": self.estimator,
+            "laplacian_weight": self.laplacian_weight,
+            "parameters": {**self.defaults, **self.parameters},
+            "preprocess": self.preprocess,
+            "random_state": self.random_state,
+            "threads": self.threads,
+        }
+
+    @property
+    def title(self) -> str:
+        """A short name for progress and messages."""
+        weight = self.laplacian_weight
+        tail = "" if weight is None else f", lambda {weight:g}"
+        return f"{self.method}, K={self.n_clusters}, trial {self.trial}{tail}"
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return plain data."""
+        return asdict(self)
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Trial:
+        """Read what :meth:`as_dict` wrote."""
+        known = {item.name: data[item.name] for item in fields(cls) if item.init}
+        tuples = {name: tuple(data[name]) for name in ("classes", "preprocess")}
+        return cls(**known | tuples)
+
+
+def gather_facts(config: ExperimentConfig, data: Dataset) -> Facts:
+    """Take from data and estimators what :func:`expand` needs."""
+    import numpy as np
+
+    from symmf.clustering import METHODS
+    from symmf.experiment.config.resolve import defaults_of
+
+    whole = data.kind == "matrix"
+    sizes = () if whole else tuple(int(size) for size in np.bincount(data.y))
+    return Facts(
+        data_digest=data.digest,
+        n_samples=data.n_samples,
+        n_features=data.n_features,
+        class_sizes=sizes,
+        defaults={
+            entry.entry: defaults_of(METHODS[entry.method]) for entry in config.methods
+        },
+    )
+
+
+def check_n_clusters(
+    config: ExperimentConfig, facts: Facts, document: Document
+) -> None:
+    """Refuse a K that the data cannot give."""
+    limit, what = len(facts.class_sizes), "classes"
+    if not limit:
+        limit, what = facts.n_samples, "samples"
+    for i, k in enumerate(config.n_clusters):
+        if k > limit:
+            where = document.where(("n_clusters", i))
+            raise ConfigError(
+                f"{document.source}, {where}: n_clusters {k} is more than the {limit} "
+                f"{what} of {config.dataset.name}. Use at most {limit}."
+            )
+
+
+def draw_classes(
+    experiment_seed: int, dataset: str, n_clusters: int, trial: int, n_classes: int
+) -> tuple[int, ...]:
+    """Draw the classes of a trial, in increasing order; all of them if K is all.
+
+    Examples
+    --------
+    >>> draw_classes(2022, "digits", 3, 0, 3)
+    (0, 1, 2)
+    """
+    if n_clusters >= n_classes:
+        return tuple(range(n_classes))
+    rng = generator(experiment_seed, dataset, n_clusters, trial, "classes")
+    drawn = rng.choice(n_classes, size=n_clusters, replace=False)
+    return tuple(sorted(int(c) for c in drawn))
+
+
+def _weights(entry: MethodEntry) -> Sequence[float | None]:
+    return entry.lambdas or (None,)
+
+
+def expand(config: ExperimentConfig, facts: Facts) -> list[Trial]:
+    """List the trials of a resolved config, in the order in which they run.
+
+    All methods of a trial (K, t) get the same classes and the same ``random_state``.
+    Trials come before methods, so that an interrupted run leaves whole comparisons.
+    """
+    name = config.dataset.name
+    return [
+        Trial(
+            experiment=config.name,
+            dataset=name,
+            options=config.dataset.options,
+            data_digest=facts.data_digest,
+            seed=config.seed,
+            n_clusters=k,
+            trial=t,
+            classes=draw_classes(config.seed, name, k, t, len(facts.class_sizes)),
+            method=entry.entry,
+            estimator=entry.method,
+            label=entry.label or entry.entry,
+            paper_row=entry.paper_row or "none",
+            laplacian_weight=weight,
+            preprocess=tuple(entry.preprocess or ()),
+            parameters=entry.parameters,
+            defaults=facts.defaults[entry.entry],
+            random_state=seed(config.seed, name, k, t, "start"),
+            threads=config.threads,
+        )
+        for k in config.n_clusters
+        for t in range(config.trials)
+        for entry in config.methods
+        for weight in _weights(entry)
+    ]

@@ -1,0 +1,281 @@
+"""The experiment file: its keys, their types, and reading it with clear errors."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated, Any
+
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    GetJsonSchemaHandler,
+    ValidationError,
+    WithJsonSchema,
+    field_validator,
+    model_serializer,
+    model_validator,
+)
+from pydantic.json_schema import JsonSchemaValue
+from pydantic_core import CoreSchema
+
+from symmf.errors import ConfigError
+from symmf.experiment.config.messages import describe
+from symmf.experiment.config.overrides import apply_settings
+from symmf.experiment.config.yaml import Document, dump_yaml, read_yaml
+
+# Folders of the results folder that hold what all experiments share.
+RESERVED_NAMES = frozenset({"tables", "figures", "verdicts", "audit", "report"})
+NAME = r"^[A-Za-z0-9][A-Za-z0-9._-]*$"
+
+
+def _as_list(value: Any) -> Any:
+    return list(value) if isinstance(value, (list, tuple)) else [value]
+
+
+def _or_empty(value: Any) -> Any:
+    """Read a key with nothing after it as an empty mapping."""
+    return {} if value is None else value
+
+
+def _one_or_many(item: dict[str, Any]) -> WithJsonSchema:
+    many = {"type": "array", "items": item, "minItems": 1}
+    return WithJsonSchema({"anyOf": [item, many]})
+
+
+Steps = Annotated[
+    list[str],
+    BeforeValidator(_as_list),
+    WithJsonSchema(
+        {
+            "anyOf": [
+                {"type": "string"},
+                {"type": "array", "items": {"type": "string"}},
+            ]
+        }
+    ),
+]
+Weights = Annotated[
+    list[Annotated[float, Field(ge=0, allow_inf_nan=False)]],
+    BeforeValidator(_as_list),
+    Field(min_length=1),
+    _one_or_many({"type": "number", "minimum": 0}),
+]
+Counts = Annotated[
+    list[Annotated[int, Field(ge=1)]],
+    BeforeValidator(_as_list),
+    Field(min_length=1),
+    _one_or_many({"type": "integer", "minimum": 1}),
+]
+
+
+class _Part(BaseModel):
+    """What all parts of the file share: exact types, no unknown keys."""
+
+    model_config = ConfigDict(
+        extra="forbid", strict=True, frozen=True, populate_by_name=True
+    )
+
+
+class _NamedPart(_Part):
+    """A part for which a bare name is shorthand."""
+
+    @classmethod
+    def __get_pydantic_json_schema__(
+        cls, schema: CoreSchema, handler: GetJsonSchemaHandler
+    ) -> JsonSchemaValue:
+        return {"anyOf": [{"type": "string"}, handler(schema)]}
+
+
+class Limits(_Part):
+    """Hard limits of one trial; a trial that exceeds one is stopped and recorded."""
+
+    seconds: float | None = Field(
+        None, gt=0, description="Time for one trial, in seconds."
+    )
+    memory_gb: float | None = Field(
+        None,
+        gt=0,
+        description="Memory one trial may allocate beside the loaded data, in GiB.",
+    )
+
+
+class DatasetEntry(_NamedPart):
+    """A data set by name, with the options of its loader beside the name."""
+
+    model_config = ConfigDict(extra="allow")
+
+    name: str = Field(description="Name of a data set; see `symmf data list`.")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _from_name(cls, value: Any) -> Any:
+        return {"name": value} if isinstance(value, str) else value
+
+    @model_serializer(mode="plain")
+    def _to_name(self) -> Any:
+        return {"name": self.name, **self.options} if self.options else self.name
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """What is handed to the loader beside the name."""
+        return dict(self.model_extra or {})
+
+
+class MethodEntry(_NamedPart):
+    """A method to run: an estimator with its parameters, and how tables show it."""
+
+    method: str = Field(description="Name of a method; see `symmf methods`.")
+    name: str | None = Field(
+        None,
+        pattern=NAME,
+        description="Unique name of this entry in the results; default: the method.",
+    )
+    label: str | None = Field(None, description="Text shown in tables and figures.")
+    paper_row: str | None = Field(
+        None,
+        description="Row of the published tables it is compared with, or `none`.",
+    )
+    preprocess: Steps | None = Field(
+        None, description="Preprocessing steps, instead of the experiment's."
+    )
+    lambdas: Weights | None = Field(
+        None,
+        alias="lambda",
+        description="Laplacian weights to run, instead of the experiment's.",
+    )
+    parameters: Annotated[dict[str, Any], BeforeValidator(_or_empty)] = Field(
+        default_factory=dict, description="Parameters of the estimator."
+    )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _from_name(cls, value: Any) -> Any:
+        return {"method": value} if isinstance(value, str) else value
+
+    @property
+    def entry(self) -> str:
+        """The name of this entry: what the ``method`` column of the results holds."""
+        return self.name or self.method
+
+
+class ExperimentConfig(_Part):
+    """An experiment: data, numbers of clusters, trials, and methods to compare."""
+
+    name: str = Field(pattern=NAME, description="Name of the folder of its results.")
+    title: str | None = Field(None, description="Title shown above its tables.")
+    note: str | None = Field(None, description="A note printed under its tables.")
+    seed: int = Field(2022, ge=0, description="All randomness derives from it.")
+    dataset: DatasetEntry
+    n_clusters: Counts = Field(description="Numbers of clusters K.")
+    trials: int = Field(10, ge=1, description="Trials for each K.")
+    preprocess: Steps = Field(
+        default_factory=list, description="Preprocessing steps, in order."
+    )
+    lambdas: Weights | None = Field(
+        None,
+        alias="lambda",
+        description="Laplacian weights for the methods that have one.",
+    )
+    limits: Annotated[Limits, BeforeValidator(_or_empty)] = Limits(
+        seconds=None, memory_gb=None
+    )
+    threads: int = Field(1, ge=1, description="BLAS threads of one trial.")
+    methods: list[MethodEntry] = Field(min_length=1)
+    illustration: str | None = Field(
+        None,
+        description="Entry whose A and H, for the first K and trial, are kept to draw.",
+    )
+    figures: Annotated[dict[str, Any], BeforeValidator(_or_empty)] = Field(
+        default_factory=dict,
+        description="How figures of it are laid out; read by `symmf plot`.",
+    )
+
+    @field_validator("name")
+    @classmethod
+    def _not_reserved(cls, name: str) -> str:
+        if name.lower() in RESERVED_NAMES:
+            raise ValueError(f'"{name}" is a folder of its own; choose another name')
+        return name
+
+    @field_validator("n_clusters")
+    @classmethod
+    def _no_repeats(cls, values: list[Any]) -> list[Any]:
+        if len(set(values)) < len(values):
+            raise ValueError("a number of clusters is listed twice; keep one")
+        return values
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return plain data from which the same config is read again."""
+        data = self.model_dump(by_alias=True, exclude_none=True)
+        return {key: value for key, value in data.items() if value != {}}
+
+    def as_yaml(self) -> str:
+        """Return the experiment file's text, keys in their usual order."""
+        return dump_yaml(self.as_dict())
+
+    def digest(self) -> str:
+        """Return the sha256 of what determines results.
+
+        Titles, notes, labels, paper rows, figures and limits change no result and do
+        not enter.
+        """
+        data = self.as_dict()
+        for word in ("title", "note", "limits", "illustration", "figures"):
+            data.pop(word, None)
+        for method in data["methods"]:
+            for word in ("label", "paper_row"):
+                method.pop(word, None)
+        return hashlib.sha256(canonical_json(data).encode()).hexdigest()
+
+
+def canonical_json(value: Any) -> str:
+    """Return JSON text that is equal for equal values, whatever the order of keys.
+
+    Examples
+    --------
+    >>> canonical_json({"b": 1.0, "a": (True, None)})
+    '{"a":[true,null],"b":1.0}'
+    """
+    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
+
+
+def read_config(
+    path: Path | str, settings: Sequence[str] = ()
+) -> tuple[ExperimentConfig, Document]:
+    """Read an experiment file and keep the document for later error messages.
+
+    Parameters
+    ----------
+    path : path
+        The YAML file. Without a ``name`` the experiment is named after the file.
+    settings : sequence of "key=value"
+        Changes made before validation, as with ``--set``.
+    """
+    document = read_yaml(path)
+    if isinstance(document.data, dict):
+        document.data.setdefault("name", Path(path).stem)
+    document = apply_settings(document, settings)
+    return validate(document), document
+
+
+def load_config(path: Path | str, settings: Sequence[str] = ()) -> ExperimentConfig:
+    """Read an experiment file; see :func:`read_config`."""
+    return read_config(path, settings)[0]
+
+
+def validate(document: Document) -> ExperimentConfig:
+    """Turn plain data into a config, or raise sentences with line numbers."""
+    if not isinstance(document.data, dict):
+        raise ConfigError(
+            f"{document.source}: an experiment file is a list of `key: value` lines, "
+            "with at least the keys dataset, n_clusters and methods."
+        )
+    try:
+        return ExperimentConfig.model_validate(document.data)
+    except ValidationError as error:
+        raise describe(error, document, ExperimentConfig) from None

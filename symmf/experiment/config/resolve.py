@@ -1,0 +1,178 @@
+"""What an experiment file says about methods, checked against the estimators."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from symmf.experiment.config.model import ExperimentConfig, MethodEntry
+from symmf.experiment.config.yaml import Document, Place, Problems, nearest, shown
+
+WEIGHT = "laplacian_weight"
+# Set by the runner for every trial, each from a key of the experiment file.
+SET_BY_TRIAL = {"n_clusters": "n_clusters", "random_state": "seed", WEIGHT: "lambda"}
+# Rows of the published tables that are not called like the method.
+PAPER_ROWS = {"symmf": "ours"}
+
+
+def parameters_of(estimator: Callable[..., Any]) -> dict[str, Any]:
+    """Return the parameters of an estimator class with their defaults."""
+    return {
+        name: None if parameter.default is parameter.empty else parameter.default
+        for name, parameter in inspect.signature(estimator).parameters.items()
+        if parameter.kind not in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD)
+    }
+
+
+def plain(value: Any) -> Any:
+    """Return JSON data that stand for a parameter's value.
+
+    Examples
+    --------
+    >>> plain({"radius": np.float64(0.5), "shape": (2, 3)})
+    {'radius': 0.5, 'shape': [2, 3]}
+    """
+    if isinstance(value, np.generic):
+        return value.item()
+    if isinstance(value, np.ndarray):
+        return value.tolist()
+    if isinstance(value, Mapping):
+        return {str(key): plain(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [plain(item) for item in value]
+    if value is None or isinstance(value, (bool, int, float, str)):
+        return value
+    named = value if hasattr(value, "__qualname__") else type(value)
+    return f"{named.__module__}.{named.__qualname__}"
+
+
+def defaults_of(estimator: Callable[..., Any]) -> dict[str, Any]:
+    """Return the defaults that enter a trial's key: all a config may give."""
+    return {
+        name: plain(default)
+        for name, default in parameters_of(estimator).items()
+        if name not in SET_BY_TRIAL
+    }
+
+
+def resolve(config: ExperimentConfig, document: Document) -> ExperimentConfig:
+    """Check the methods and return the config with every default spelled out.
+
+    Each method gets its name, label, paper row, preprocessing and, if its estimator
+    has a Laplacian weight, its list of them; a method without ``lambda`` has none.
+
+    Raises
+    ------
+    ConfigError
+        For unknown methods, parameters, preprocessing steps or data sets, parameters
+        that belong elsewhere, and names used twice.
+    """
+    from symmf.clustering import METHODS
+    from symmf.datasets import DATASETS
+
+    problems = Problems(document)
+    if config.dataset.name not in DATASETS:
+        problems.add(
+            ("dataset",),
+            f'there is no data set "{config.dataset.name}"; '
+            f"{nearest(config.dataset.name, DATASETS)}",
+        )
+    _check_steps(config.preprocess, ("preprocess",), problems)
+    resolved, first = [], dict[str, int]()
+    for i, entry in enumerate(config.methods):
+        place: Place = ("methods", i)
+        if entry.entry in first:
+            problems.add(
+                place,
+                f'the name "{entry.entry}" is already that of method number '
+                f"{first[entry.entry] + 1}; give this one a name of its own.",
+            )
+        first.setdefault(entry.entry, i)
+        if entry.preprocess is not None:
+            _check_steps(entry.preprocess, (*place, "preprocess"), problems)
+        if entry.method not in METHODS:
+            hint = nearest(entry.method, METHODS)
+            problems.add(place, f'there is no method "{entry.method}"; {hint}')
+            continue
+        estimator = METHODS[entry.method]
+        _check_parameters(entry, estimator, place, problems)
+        resolved.append(_spelled_out(entry, estimator, config))
+    if config.illustration is not None and config.illustration not in first:
+        hint = nearest(config.illustration, first)
+        problems.add(
+            ("illustration",), f'no method is called "{config.illustration}"; {hint}'
+        )
+    problems.raise_if_any()
+    return config.model_copy(update={"methods": resolved, "lambdas": None})
+
+
+def _spelled_out(
+    entry: MethodEntry, estimator: Callable[..., Any], config: ExperimentConfig
+) -> MethodEntry:
+    lambdas = None
+    names = parameters_of(estimator)
+    if WEIGHT in names:
+        lambdas = entry.lambdas or config.lambdas or [float(names[WEIGHT] or 0.0)]
+    steps = config.preprocess if entry.preprocess is None else entry.preprocess
+    return entry.model_copy(
+        update={
+            "name": entry.entry,
+            "label": entry.label or entry.entry,
+            "paper_row": entry.paper_row or PAPER_ROWS.get(entry.method, entry.method),
+            "preprocess": [step for step in steps if step != "none"],
+            "lambdas": lambdas,
+        }
+    )
+
+
+def _check_steps(steps: list[str], place: Place, problems: Problems) -> None:
+    from symmf.datasets.preprocess import PREPROCESS
+
+    for i, step in enumerate(steps):
+        if step not in PREPROCESS:
+            hint = nearest(step, PREPROCESS)
+            problems.add((*place, i), f'there is no preprocessing "{step}"; {hint}')
+
+
+def _check_parameters(
+    entry: MethodEntry,
+    estimator: Callable[..., Any],
+    place: Place,
+    problems: Problems,
+) -> None:
+    known = parameters_of(estimator)
+    if entry.lambdas is not None and WEIGHT not in known:
+        problems.add(
+            (*place, "lambda"),
+            f'the method "{entry.method}" has no Laplacian weight; leave lambda out.',
+        )
+    if entry.lambdas is not None and len(set(entry.lambdas)) < len(entry.lambdas):
+        problems.add((*place, "lambda"), "a weight is listed twice; keep one.")
+    for name, value in entry.parameters.items():
+        here = (*place, "parameters", name)
+        if name in SET_BY_TRIAL:
+            problems.add(
+                here,
+                f'"{name}" is set for every trial; use the key '
+                f'"{SET_BY_TRIAL[name]}" of the experiment instead.',
+            )
+        elif name not in known:
+            hint = nearest(name, set(known) - set(SET_BY_TRIAL))
+            problems.add(
+                here, f'the method "{entry.method}" has no parameter "{name}"; {hint}'
+            )
+        elif isinstance(value, bool) and _is_word_or_number(known[name]):
+            word = problems.document.words.get(here, shown(value))
+            kind = "text" if isinstance(known[name], str) else "a number"
+            problems.add(
+                here,
+                f"{name} must be {kind}, but YAML reads {word} as {shown(value)}"
+                f"{'. Put it in quotes' if kind == 'text' else ''}.",
+            )
+
+
+def _is_word_or_number(default: Any) -> bool:
+    return isinstance(default, (str, int, float)) and not isinstance(default, bool)

@@ -1,0 +1,1 @@
+"""Where trials run: this machine's processes, or a dask cluster."""

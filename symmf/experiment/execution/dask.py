@@ -1,0 +1,250 @@
+"""Trials on a dask.distributed cluster.
+
+The scheduler hands out trials, moves those of a lost worker elsewhere and keeps one
+copy of the data on each of its workers. A dask worker does not compute a trial
+itself: it keeps a process of :mod:`symmf.experiment.execution.process` per thread for
+that, so limits are as hard as on one machine and the bits are the same. Records are
+written by the caller alone.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import queue
+import threading
+import uuid
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from multiprocessing import connection
+from typing import TYPE_CHECKING, Any
+
+from symmf.errors import InputError, SymmfError
+from symmf.experiment.execution.fork_server import Template
+from symmf.experiment.execution.local_pool import TICK, Update
+from symmf.experiment.execution.process import WorkerProcess
+from symmf.experiment.execution.trial import Job, Outcome
+
+if TYPE_CHECKING:
+    from symmf.datasets import Dataset
+
+logger = logging.getLogger(__name__)
+
+CONNECT_SECONDS = 15
+# Submissions of one trial: the scheduler itself retries a few lost workers; a further
+# submission is needed when all copies of the data were lost.
+ATTEMPTS = 3
+
+# Of the dask worker's process; it ends with it.
+_idle: list[WorkerProcess] = []
+_template: list[Template] = []
+_lock = threading.Lock()
+
+
+def _take() -> tuple[WorkerProcess, bool]:
+    """Return a worker and whether it is new."""
+    with _lock:
+        if _idle:
+            return _idle.pop(), False
+        if not _template or not _template[-1].alive:
+            _template.append(Template())
+        template = _template[-1]
+    return WorkerProcess(template), True
+
+
+def run_on_worker(job: Job, data: Dataset) -> Outcome:
+    """Run a job in a process of its own; called by dask on its workers."""
+    while True:
+        worker, fresh = _take()
+        try:
+            outcome = _supervise(worker, job, data)
+        except (EOFError, OSError):
+            outcome = worker.died()
+            if not worker.ready:
+                raise RuntimeError(
+                    f"A worker process could not start. {outcome.message}\n"
+                    f"{outcome.traceback}"
+                ) from None
+            if not fresh and worker.job is None:
+                continue  # it died while idle, so nothing was lost
+            return outcome
+        except BaseException:
+            worker.kill()
+            raise
+        if outcome.status == "memory":
+            worker.kill()
+        elif outcome.status != "timeout":
+            with _lock:
+                _idle.append(worker)
+        return outcome
+
+
+def _supervise(worker: WorkerProcess, job: Job, data: Dataset) -> Outcome:
+    given = False
+    while True:
+        if worker.idle and not given:
+            try:
+                worker.give(job, data)
+            except OSError:
+                worker.job = None
+                raise
+            given = True
+        left = worker.remaining()
+        if left is not None and left <= 0:
+            return worker.timed_out()
+        if connection.wait([worker.connection], left):
+            outcome = worker.receive()
+            if outcome is not None:
+                return outcome
+
+
+class DaskBackend:
+    """Runs trials through the futures of a dask client."""
+
+    def __init__(self, address: str) -> None:
+        try:
+            import distributed
+        except ImportError:
+            raise InputError(
+                "--dask needs the package distributed: pip install 'symmf[dask]'."
+            ) from None
+        try:
+            connect: Any = distributed.Client
+            self.client = connect(address, timeout=CONNECT_SECONDS)
+        except (OSError, ValueError, RuntimeError) as error:
+            raise InputError(
+                f"No dask scheduler answers at {address} "
+                f"({type(error).__name__}). Start one with `dask scheduler`, or give "
+                "the address it prints."
+            ) from None
+
+    def close(self) -> None:
+        """Leave the cluster; it goes on running."""
+        self.client.close()
+
+    def run(
+        self,
+        jobs: Sequence[Job],
+        data: Mapping[str, Dataset],
+        stop: threading.Event,
+    ) -> Iterator[Update]:
+        """Run jobs; see :class:`symmf.experiment.execution.local_pool.Backend`."""
+        run = _Run(self.client, data, stop)
+        try:
+            for job in jobs:
+                run.submit(job, attempt=1)
+            while run.sent and not stop.is_set():
+                yield from run.listen()
+        except (OSError, asyncio.CancelledError) as error:
+            raise _connection_lost() from error
+        finally:
+            run.cancel()
+
+
+@dataclass(frozen=True, slots=True)
+class _Sent:
+    job: Job
+    attempt: int
+    future: Any
+    data: Any
+
+
+class _Run:
+    """The futures of one call of :meth:`DaskBackend.run`."""
+
+    def __init__(
+        self, client: Any, data: Mapping[str, Dataset], stop: threading.Event
+    ) -> None:
+        self.client, self.data, self.stop = client, data, stop
+        self.name = f"symmf-{uuid.uuid4().hex[:8]}"
+        self.done: queue.SimpleQueue[Any] = queue.SimpleQueue()
+        self.on_cluster: dict[str, Any] = {}
+        self.sent: dict[str, _Sent] = {}
+
+    def submit(self, job: Job, attempt: int) -> None:
+        """Send a job, and before it its data to all workers, unless they have them."""
+        digest = job.trial.data_digest
+        if digest not in self.on_cluster:
+            self._wait_for_workers()
+            if self.stop.is_set():
+                return
+            data = self.client.scatter(self.data[digest], broadcast=True, hash=False)
+            self.on_cluster[digest] = data
+        future = self.client.submit(
+            run_on_worker,
+            job,
+            self.on_cluster[digest],
+            key=f"{self.name}-{job.trial.experiment}-{job.trial.key}-{attempt}",
+            pure=False,
+        )
+        self.sent[future.key] = _Sent(job, attempt, future, self.on_cluster[digest])
+        future.add_done_callback(self.done.put)
+
+    def listen(self) -> Iterator[Update]:
+        """Wait a moment for a future to be done."""
+        try:
+            future = self.done.get(timeout=TICK)
+        except queue.Empty:
+            self._check_connection()
+            return
+        sent = self.sent.pop(future.key)
+        outcome = _outcome(future)
+        if outcome is not None:
+            yield Update(sent.job, outcome)
+        elif sent.attempt < ATTEMPTS:
+            self._check_connection()
+            logger.warning("Sending %s again.", sent.job.trial.title)
+            digest = sent.job.trial.data_digest
+            if self.on_cluster.get(digest) is sent.data:
+                # All copies may be gone; jobs sent from now on get new ones.
+                del self.on_cluster[digest]
+            self.submit(sent.job, sent.attempt + 1)
+        else:
+            message = "The cluster lost the trial several times."
+            yield Update(sent.job, Outcome(status="died", message=message))
+
+    def cancel(self) -> None:
+        """Give up what is still running."""
+        if self.sent:
+            with suppress(Exception):
+                self.client.cancel([sent.future for sent in self.sent.values()])
+
+    def _wait_for_workers(self) -> None:
+        told = False
+        # Without a connection the information is empty.
+        while not self.client.scheduler_info().get("workers"):
+            self._check_connection()
+            if not told:
+                logger.warning("The dask cluster has no workers now; waiting for one.")
+            told = True
+            if self.stop.wait(1.0):
+                return
+
+    def _check_connection(self) -> None:
+        if self.client.status not in ("running", "connecting"):
+            raise _connection_lost()
+
+
+def _connection_lost() -> SymmfError:
+    return SymmfError(
+        "The connection to the dask scheduler was lost. Finished trials are kept; "
+        "repeat the same command to continue."
+    )
+
+
+def _outcome(future: Any) -> Outcome | None:
+    """Return what a future came to, or None if it has to be sent again."""
+    if future.status == "finished":
+        try:
+            outcome: Outcome = future.result()
+        except asyncio.CancelledError:
+            return None
+        return outcome
+    if future.status != "error":
+        return None
+    error = future.exception()
+    if type(error).__name__ == "KilledWorker":
+        message = "Every dask worker that took the trial was lost."
+        return Outcome(status="died", message=message)
+    return Outcome(status="failed", message=f"{type(error).__name__}: {error}")

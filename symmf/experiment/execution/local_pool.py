@@ -1,0 +1,177 @@
+"""Trials in supervised local processes.
+
+joblib's process pool cannot stop a single task: a trial past its time limit, or one
+that takes its process down, would end the whole pool. The pool here is small for that
+reason alone: each worker runs one trial at a time, and a worker that is too slow or
+dead is replaced while the others go on.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections import deque
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from multiprocessing import connection
+from types import TracebackType
+from typing import TYPE_CHECKING, Protocol, Self
+
+from symmf.errors import SymmfError
+from symmf.experiment.execution.fork_server import Template
+from symmf.experiment.execution.process import WorkerProcess
+from symmf.experiment.execution.trial import Job, Outcome
+
+if TYPE_CHECKING:
+    from symmf.datasets import Dataset
+
+# How long a wish to stop may go unnoticed, in seconds.
+TICK = 0.1
+
+
+def default_jobs() -> int:
+    """Return the number of processors this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+@dataclass(frozen=True, slots=True)
+class Update:
+    """News about a job: given to a worker (no outcome) or finished."""
+
+    job: Job
+    outcome: Outcome | None = None
+
+
+class Backend(Protocol):
+    """Where trials run."""
+
+    def run(
+        self,
+        jobs: Sequence[Job],
+        data: Mapping[str, Dataset],
+        stop: threading.Event,
+    ) -> Iterator[Update]:
+        """Run jobs in any order, yielding news, until all are done or ``stop`` is set.
+
+        ``data`` maps digests to data sets. Closing the iterator ends running jobs.
+        """
+        ...
+
+    def close(self) -> None:
+        """Give back processes and connections."""
+        ...
+
+
+class LocalPool:
+    """A number of worker processes on this machine.
+
+    Workers start on first use and stay for later calls of :meth:`run`.
+    """
+
+    def __init__(self, n_workers: int) -> None:
+        self.n_workers = n_workers
+        self._workers: list[WorkerProcess] = []
+        self._template: Template | None = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """End all workers."""
+        for worker in self._workers:
+            worker.kill()
+        self._workers.clear()
+        if self._template is not None:
+            self._template.close()
+            self._template = None
+
+    def warm_up(self) -> Template:
+        """Begin to import what workers need, while the caller does something else."""
+        if self._template is not None and not self._template.alive:
+            self._template.close()
+            self._template = None
+        if self._template is None:
+            self._template = Template()
+        return self._template
+
+    def run(
+        self,
+        jobs: Sequence[Job],
+        data: Mapping[str, Dataset],
+        stop: threading.Event,
+    ) -> Iterator[Update]:
+        """Run jobs; see :class:`Backend`."""
+        waiting = deque(jobs)
+        try:
+            while not stop.is_set():
+                while waiting and (worker := self._idle(len(waiting))) is not None:
+                    job = waiting.popleft()
+                    try:
+                        worker.give(job, data[job.trial.data_digest])
+                    except OSError:
+                        # It died between two jobs, so the job has lost nothing.
+                        self._bury(worker)
+                        waiting.appendleft(job)
+                        continue
+                    yield Update(job)
+                if not waiting and not any(worker.job for worker in self._workers):
+                    return
+                yield from self._listen()
+        finally:
+            for worker in [worker for worker in self._workers if worker.job]:
+                worker.kill()
+                self._workers.remove(worker)
+
+    def _idle(self, wanted: int) -> WorkerProcess | None:
+        """Return a worker without a job; start as many more as are of use."""
+        free = [worker for worker in self._workers if worker.job is None]
+        missing = min(self.n_workers - len(self._workers), wanted - len(free))
+        for _ in range(missing):
+            self._workers.append(WorkerProcess(self.warm_up()))
+        return next((worker for worker in free if worker.idle), None)
+
+    def _listen(self) -> Iterator[Update]:
+        limits = [left for w in self._workers if (left := w.remaining()) is not None]
+        timeout = max(0.0, min([TICK, *limits]))
+        owner = {id(worker.connection): worker for worker in self._workers}
+        for source in connection.wait([w.connection for w in self._workers], timeout):
+            worker = owner[id(source)]
+            job = worker.job
+            try:
+                outcome = worker.receive()
+            except (EOFError, OSError):
+                outcome = self._bury(worker)
+            if job is not None and outcome is not None:
+                yield Update(job, outcome)
+                if outcome.status == "memory" and worker in self._workers:
+                    # What ran out of memory may have left its process in disorder.
+                    self._workers.remove(worker)
+                    worker.kill()
+        for worker in list(self._workers):
+            left = worker.remaining()
+            if left is not None and left <= 0 and worker.job is not None:
+                self._workers.remove(worker)
+                job = worker.job
+                yield Update(job, worker.timed_out())
+
+    def _bury(self, worker: WorkerProcess) -> Outcome:
+        """Remove a dead worker; return the outcome of what it was doing."""
+        self._workers.remove(worker)
+        started = worker.ready
+        outcome = worker.died()
+        if not started:
+            raise SymmfError(
+                f"A worker process could not start. {outcome.message}\n"
+                f"{outcome.traceback}"
+            )
+        return outcome

@@ -1,0 +1,1 @@
+"""What is kept: one folder per experiment, one file per trial."""

@@ -1,0 +1,190 @@
+"""Records as tidy tables: ``trials.csv`` and ``traces.csv``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from symmf.experiment.config.grid import Trial
+from symmf.experiment.config.model import canonical_json
+from symmf.experiment.store.folder import ExperimentStore
+from symmf.experiment.store.record_file import Record
+from symmf.files import write_atomically
+
+TRIALS_FILE = "trials.csv"
+TRACES_FILE = "traces.csv"
+TRACE_POINTS = 200
+MESSAGE_LENGTH = 300
+
+TRIAL_COLUMNS = [
+    "experiment",
+    "dataset",
+    "n_clusters",
+    "trial",
+    "method",
+    "estimator",
+    "label",
+    "paper_row",
+    "lambda",
+    "status",
+    "ac",
+    "nmi",
+    "nmi_max",
+    "ari",
+    "silhouette",
+    "seconds",
+    "n_iter",
+    "stop",
+    "error",
+    "n_samples",
+    "classes",
+    "preprocess",
+    "parameters",
+    "peak_memory_mb",
+    "message",
+    "key",
+]
+TRACE_COLUMNS = [
+    "experiment",
+    "dataset",
+    "n_clusters",
+    "trial",
+    "method",
+    "lambda",
+    "iteration",
+    "error",
+    "split_error",
+    "seconds",
+]
+# Columns that differ between two runs of the same trial.
+MEASURED_COLUMNS = ("seconds", "peak_memory_mb")
+
+
+def trial_row(trial: Trial, record: Record) -> dict[str, Any]:
+    """Return the row of a trial; names come from the config as it is now."""
+    outcome = record.outcome
+    message = " ".join(outcome.message.split())
+    if len(message) > MESSAGE_LENGTH:
+        message = message[: MESSAGE_LENGTH - 4] + " ..."
+    return {
+        **_place(trial),
+        "estimator": trial.estimator,
+        "label": trial.label,
+        "paper_row": trial.paper_row,
+        "status": outcome.status,
+        **outcome.scores,
+        "seconds": outcome.seconds,
+        "n_iter": outcome.n_iter,
+        "stop": outcome.stop,
+        "error": None if not _length(outcome.error) else float(outcome.error[-1]),  # type: ignore[index]
+        "n_samples": outcome.n_samples,
+        "classes": " ".join(map(str, trial.classes)),
+        "preprocess": "+".join(trial.preprocess) or "none",
+        "parameters": canonical_json(trial.parameters),
+        "peak_memory_mb": outcome.peak_memory_mb,
+        "message": message,
+        "key": trial.key,
+    }
+
+
+def trace_rows(trial: Trial, record: Record) -> list[dict[str, Any]]:
+    """Return the thinned trace of a trial, one row per kept iteration."""
+    outcome = record.outcome
+    place = _place(trial)
+    rows = []
+    for i in thin(_length(outcome.error)):
+        row = dict(place, iteration=i)
+        for column, values in (
+            ("error", outcome.error),
+            ("split_error", outcome.split_error),
+            ("seconds", outcome.trace_seconds),
+        ):
+            row[column] = float(values[i]) if i < _length(values) else None  # type: ignore[index]
+        rows.append(row)
+    return rows
+
+
+def _place(trial: Trial) -> dict[str, Any]:
+    return {
+        "experiment": trial.experiment,
+        "dataset": trial.dataset,
+        "n_clusters": trial.n_clusters,
+        "trial": trial.trial,
+        "method": trial.method,
+        "lambda": trial.laplacian_weight,
+    }
+
+
+def _length(values: Any) -> int:
+    return 0 if values is None else len(values)
+
+
+def thin(n: int, points: int = TRACE_POINTS) -> list[int]:
+    """Choose about ``points`` of n iterations: half evenly, half dense at the start.
+
+    Examples
+    --------
+    >>> thin(5)
+    [0, 1, 2, 3, 4]
+    >>> kept = thin(100_000)
+    >>> kept[:3], kept[-1], len(kept) <= 200
+    ([0, 1, 2], 99999, True)
+    """
+    if n <= points:
+        return list(range(n))
+    even = np.linspace(0, n - 1, points // 2)
+    early = np.geomspace(1, n - 1, points - points // 2)
+    return [int(i) for i in np.unique(np.concatenate([[0], even, early]).round())][:n]
+
+
+def sort_trials(trials: Iterable[Trial]) -> list[Trial]:
+    """Sort by K, method in config order, lambda, trial."""
+    trials = list(trials)
+    order = {name: i for i, name in enumerate(dict.fromkeys(t.method for t in trials))}
+
+    def place(t: Trial) -> tuple[float, ...]:
+        return (t.n_clusters, order[t.method], t.laplacian_weight or 0.0, t.trial)
+
+    return sorted(trials, key=place)
+
+
+def frames(
+    trials: Iterable[Trial], records: Mapping[str, Record]
+) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Return the tables of trials and of traces for the records there are."""
+    rows, traces = [], []
+    for trial in sort_trials(trials):
+        record = records.get(trial.key)
+        if record is not None:
+            rows.append(trial_row(trial, record))
+            traces.extend(trace_rows(trial, record))
+    return (
+        pd.DataFrame(rows, columns=TRIAL_COLUMNS, dtype=object),
+        pd.DataFrame(traces, columns=TRACE_COLUMNS, dtype=object),
+    )
+
+
+def write_csv(path: Path, frame: pd.DataFrame) -> None:
+    """Write a table with floats that read back to the same bits."""
+    text = frame.to_csv(index=False, lineterminator="\n")
+    write_atomically(path, text)
+
+
+def export_store(
+    store: ExperimentStore, records: Mapping[str, Record] | None = None
+) -> None:
+    """Write the tables of an experiment; ``traces.csv`` only if there are traces."""
+    trials = store.trials()
+    if records is None:
+        read = ((key, store.read(key)) for key in {trial.key for trial in trials})
+        records = {key: record for key, record in read if record is not None}
+    table, traces = frames(trials, records)
+    write_csv(store.folder / TRIALS_FILE, table)
+    if len(traces):
+        write_csv(store.folder / TRACES_FILE, traces)
+    else:
+        (store.folder / TRACES_FILE).unlink(missing_ok=True)

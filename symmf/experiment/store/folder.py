@@ -1,0 +1,195 @@
+"""The folder of an experiment: its records, its description, its CSV files.
+
+::
+
+    results/<experiment>/
+        experiment.yaml      the resolved config
+        provenance.json      data, machine and command of the latest run
+        records/<key>.h5     one record per trial
+        trials.csv           a row per finished trial
+        traces.csv           errors by iteration, thinned
+        events.jsonl         what happened when
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from symmf.errors import ConfigError, InputError
+from symmf.experiment.config.grid import Facts, Trial, expand
+from symmf.experiment.config.model import ExperimentConfig, validate
+from symmf.experiment.config.yaml import read_yaml
+from symmf.experiment.store.record_file import (
+    SUFFIX,
+    BrokenRecordError,
+    Record,
+    read_record,
+    to_bytes,
+)
+from symmf.files import (
+    make_writable,
+    remove_stale_temporaries,
+    write_atomically,
+)
+
+logger = logging.getLogger(__name__)
+
+EXPERIMENT_FILE = "experiment.yaml"
+PROVENANCE_FILE = "provenance.json"
+
+
+class ExperimentStore:
+    """Reads and writes the folder of one experiment."""
+
+    def __init__(self, folder: Path | str) -> None:
+        self.folder = Path(folder)
+        self.records_folder = self.folder / "records"
+
+    @property
+    def name(self) -> str:
+        """Name of the experiment, which is that of its folder."""
+        return self.folder.name
+
+    # Records
+
+    def path(self, key: str) -> Path:
+        """Return the file of a record."""
+        return self.records_folder / f"{key}{SUFFIX}"
+
+    def list_keys(self) -> list[str]:
+        """List the keys of all records, in alphabetical order."""
+        if not self.records_folder.is_dir():
+            return []
+        names = (path.name for path in self.records_folder.glob(f"[!.]*{SUFFIX}"))
+        return sorted(name.removesuffix(SUFFIX) for name in names)
+
+    def read(self, key: str) -> Record | None:
+        """Return a record, or None if it is missing or broken."""
+        path = self.path(key)
+        try:
+            record = read_record(path)
+        except BrokenRecordError as error:
+            if path.exists():
+                logger.warning("The record %s counts as missing: %s.", path, error)
+            return None
+        if record.key != key:
+            logger.warning("The record %s counts as missing: it is another's.", path)
+            return None
+        return record
+
+    def write(self, record: Record) -> None:
+        """Write a record under its key."""
+        write_atomically(self.path(record.key), to_bytes(record))
+
+    def discard(self, key: str) -> None:
+        """Delete a record, if it is there."""
+        self.path(key).unlink(missing_ok=True)
+
+    # The experiment
+
+    def prepare(self) -> None:
+        """Make the folders, or say in a sentence why that is not possible."""
+        make_writable(self.folder)
+        make_writable(self.records_folder)
+
+    def clean(self) -> None:
+        """Remove stale temporary files; for the holder of the folder's lock only."""
+        remove_stale_temporaries(self.folder)
+        remove_stale_temporaries(self.records_folder)
+
+    def set_aside(self, key: str) -> None:
+        """Rename a broken record, so that it is kept but no longer looked at."""
+        path = self.path(key)
+        if path.exists():
+            path.replace(path.with_suffix(".broken"))
+
+    def describe(
+        self, config: ExperimentConfig, facts: Facts, provenance: dict[str, Any]
+    ) -> None:
+        """Write ``experiment.yaml`` and ``provenance.json``."""
+        content = {**provenance, "facts": facts.as_dict()}
+        text = json.dumps(content, indent=2, sort_keys=True) + "\n"
+        write_atomically(self.folder / PROVENANCE_FILE, text)
+        write_atomically(self.folder / EXPERIMENT_FILE, config.as_yaml())
+
+    def config(self) -> ExperimentConfig:
+        """Return the resolved config of the latest run."""
+        return validate(read_yaml(self.folder / EXPERIMENT_FILE))
+
+    def provenance(self) -> dict[str, Any]:
+        """Return the provenance of the latest run."""
+        path = self.folder / PROVENANCE_FILE
+        try:
+            found = json.loads(path.read_text(encoding="utf-8"))
+        except (OSError, ValueError):
+            found = None
+        if not isinstance(found, dict) or "facts" not in found:
+            raise ConfigError(
+                f"{path} is missing or damaged. Run the experiment again: finished "
+                "trials are kept and it is written anew."
+            )
+        return found
+
+    def trials(self) -> list[Trial]:
+        """List the whole grid of the latest run's config."""
+        facts = Facts.from_dict(self.provenance()["facts"])
+        return expand(self.config(), facts)
+
+
+def list_experiments(results: Path | str) -> list[ExperimentStore]:
+    """List the experiments in a results folder, by name."""
+    results = Path(results)
+    if not results.is_dir():
+        return []
+    files = results.glob(f"*/{EXPERIMENT_FILE}")
+    return [ExperimentStore(path.parent) for path in sorted(files)]
+
+
+def find_record(results: Path | str, prefix: str) -> tuple[ExperimentStore, Record]:
+    """Return the one record whose key starts with ``prefix``.
+
+    Raises
+    ------
+    InputError
+        If there is none, or more than one.
+    """
+    prefix = prefix.strip().lower().removesuffix(SUFFIX)
+    found = [
+        (store, key) for store, key in _all_keys(results) if key.startswith(prefix)
+    ]
+    if not prefix or not found:
+        raise InputError(
+            f'No record in {results} has a key starting with "{prefix}". '
+            "The column `key` of trials.csv lists them."
+        )
+    if len({key for _, key in found}) > 1:
+        some = ", ".join(f"{key[:12]} ({store.name})" for store, key in found[:4])
+        raise InputError(
+            f'{len(found)} records have a key starting with "{prefix}": {some}'
+            f"{' ...' if len(found) > 4 else ''}. Give more of it."
+        )
+    store, key = found[0]
+    record = store.read(key)
+    if record is None:
+        raise InputError(
+            f"The record {store.path(key)} is damaged. "
+            "Run the experiment again to have it computed anew."
+        )
+    return store, record
+
+
+def _all_keys(results: Path | str) -> Iterator[tuple[ExperimentStore, str]]:
+    for store in list_experiments(results):
+        for key in store.list_keys():
+            yield store, key
+
+
+def export(folder: Path | str) -> None:
+    """Write ``trials.csv`` and ``traces.csv`` from the records of an experiment."""
+    from symmf.experiment.store.export import export_store
+
+    export_store(ExperimentStore(folder))

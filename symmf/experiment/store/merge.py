@@ -1,0 +1,124 @@
+"""Brings the records of several machines together: the other half of ``--shard``."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from symmf.errors import InputError
+from symmf.experiment.store.export import export_store
+from symmf.experiment.store.folder import (
+    EXPERIMENT_FILE,
+    PROVENANCE_FILE,
+    ExperimentStore,
+    list_experiments,
+)
+from symmf.experiment.store.lock import FolderLock
+from symmf.files import write_atomically
+
+
+@dataclass(slots=True, kw_only=True)
+class Merged:
+    """What was brought into one experiment."""
+
+    experiment: str
+    copied: int = 0
+    present: int = 0
+    left_out: int = 0
+
+
+def merge(folders: Sequence[Path | str], into: Path | str) -> list[Merged]:
+    """Copy the records of experiments in ``folders`` into the results folder ``into``.
+
+    A folder is a results folder or that of one experiment. All is checked before
+    anything is copied: records of another config or other data are refused. A good
+    record replaces a failed one, never the other way round.
+
+    Raises
+    ------
+    InputError
+        If a folder holds no experiment, or digests differ.
+    """
+    sources = [store for folder in folders for store in _experiments(Path(folder))]
+    by_name: dict[str, list[ExperimentStore]] = {}
+    for store in sources:
+        by_name.setdefault(store.config().name, []).append(store)
+    targets = {name: ExperimentStore(Path(into) / name) for name in by_name}
+    for name, stores in by_name.items():
+        _check_same(stores, targets[name])
+    return [_merge(name, by_name[name], targets[name]) for name in by_name]
+
+
+def _experiments(folder: Path) -> list[ExperimentStore]:
+    if (folder / EXPERIMENT_FILE).is_file():
+        return [ExperimentStore(folder)]
+    found = list_experiments(folder)
+    if not found:
+        raise InputError(
+            f"{folder} holds no experiment: there is no {EXPERIMENT_FILE} in it or in "
+            "a folder of it."
+        )
+    return found
+
+
+def _digests(store: ExperimentStore) -> tuple[str, str]:
+    provenance = store.provenance()
+    return str(provenance["data_digest"]), str(provenance["config_digest"])
+
+
+def _check_same(stores: Sequence[ExperimentStore], target: ExperimentStore) -> None:
+    first = target if (target.folder / EXPERIMENT_FILE).is_file() else stores[0]
+    data, config = _digests(first)
+    for store in stores:
+        other_data, other_config = _digests(store)
+        for what, one, two in (
+            ("data", data, other_data),
+            ("config", config, other_config),
+        ):
+            if one != two:
+                raise InputError(
+                    f"{store.folder} and {first.folder} do not belong together: their "
+                    f"{what} digests are {two[:12]} and {one[:12]}. "
+                    "Nothing was merged."
+                )
+
+
+def _merge(
+    name: str, stores: Sequence[ExperimentStore], target: ExperimentStore
+) -> Merged:
+    result = Merged(experiment=name)
+    target.prepare()
+    with FolderLock(target.folder):
+        target.clean()
+        for file in (PROVENANCE_FILE, EXPERIMENT_FILE):
+            if not (target.folder / file).is_file():
+                content = (stores[0].folder / file).read_bytes()
+                write_atomically(target.folder / file, content)
+        wanted = {trial.key for trial in target.trials()}
+        for store in stores:
+            if store.folder.resolve() != target.folder.resolve():
+                _copy(store, target, wanted, result)
+        export_store(target)
+    return result
+
+
+def _copy(
+    source: ExperimentStore, target: ExperimentStore, wanted: set[str], result: Merged
+) -> None:
+    data, config = _digests(source)
+    for key in source.list_keys():
+        record = source.read(key) if key in wanted else None
+        if (
+            record is None
+            or record.provenance.get("data_digest") != data
+            or record.provenance.get("config_digest") != config
+        ):
+            result.left_out += 1
+            continue
+        present = target.read(key)
+        if present is not None and (present.outcome.ok or not record.outcome.ok):
+            result.present += 1
+            continue
+        target.write(record)
+        result.copied += 1

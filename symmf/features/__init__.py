@@ -1,0 +1,1 @@
+"""Label-free features, learned on the samples they are given."""

@@ -1,0 +1,127 @@
+"""Files that are either wholly there or not there at all: the one atomic writer."""
+
+from __future__ import annotations
+
+import os
+import secrets
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from symmf.errors import InputError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+TEMPORARY = ".tmp"
+
+
+def write_atomically(path: Path, content: bytes | str) -> None:
+    """Write beside the final name, flush to the disk, then rename.
+
+    After a crash at any moment ``path`` holds the old content or the new one. The file
+    beside it is made exclusively, so a link planted under its name is not followed.
+    """
+    data = content.encode() if isinstance(content, str) else content
+    beside = _beside(path)
+    try:
+        handle = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
+        try:
+            _write_all(handle, data)
+            os.fsync(handle)
+        finally:
+            os.close(handle)
+        beside.replace(path)
+    except BaseException:
+        with suppress(OSError):
+            beside.unlink(missing_ok=True)
+        raise
+    _sync_folder(path.parent)
+
+
+def write_bytes(path: Path, data: bytes) -> Path:
+    """Write a file for the user, its folder made if need be, or raise a sentence."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_atomically(path, data)
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise InputError(
+            f"{path} could not be written: {reason}. "
+            "Make room or choose another place with --out."
+        ) from error
+    return path
+
+
+def write_text(path: Path, text: str) -> Path:
+    """Write UTF-8 with Unix line ends, whole or not at all."""
+    return write_bytes(path, text.encode("utf-8", "backslashreplace"))
+
+
+def csv_text(frame: pd.DataFrame) -> str:
+    """Return a frame as CSV: six significant digits, empty for NaN.
+
+    The last bits of a mean may differ between processors; six digits do not.
+    """
+    return str(frame.to_csv(index=False, lineterminator="\n", float_format="%.6g"))
+
+
+def remove_stale_temporaries(folder: Path) -> int:
+    """Remove what a killed writer left beside its files; return how many.
+
+    A temporary file of another process that is still alive is not stale.
+    """
+    removed = 0
+    for path in folder.glob(f".*{TEMPORARY}"):
+        pid = path.name.removesuffix(TEMPORARY).rpartition(".")[2].partition("-")[0]
+        if not _is_alive(pid):
+            path.unlink(missing_ok=True)
+            removed += 1
+    return removed
+
+
+def make_writable(folder: Path) -> None:
+    """Make a folder if needed and try to write in it, or raise a sentence."""
+    probe = _beside(folder / "probe")
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        probe.write_bytes(b"")
+        probe.unlink()
+    except OSError as error:
+        raise InputError(
+            f"Results cannot be written to {folder}: {error.strerror}. "
+            "Make the folder writable or choose another one with --results."
+        ) from None
+
+
+def _beside(path: Path) -> Path:
+    """Return a name that no other writer has: name, process, random part."""
+    unique = f"{os.getpid()}-{secrets.token_hex(4)}"
+    return path.with_name(f".{path.name[:200]}.{unique}{TEMPORARY}")
+
+
+def _write_all(handle: int, data: bytes) -> None:
+    view = memoryview(data)
+    while view:
+        view = view[os.write(handle, view) :]
+
+
+def _sync_folder(folder: Path) -> None:
+    """Make the names in a folder survive a loss of power."""
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def _is_alive(pid: str) -> bool:
+    if not pid.isdecimal() or int(pid) == os.getpid():
+        return False
+    try:
+        os.kill(int(pid), 0)
+    except ProcessLookupError:
+        return False
+    except (PermissionError, OverflowError):
+        return True
+    return True

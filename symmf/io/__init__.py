@@ -1,0 +1,1 @@
+"""Reading a user's file."""

@@ -1,0 +1,1 @@
+"""The paper as data: its rows, panels and published values."""

@@ -1,0 +1,155 @@
+"""``symmf report``: everything on one page that needs no network."""
+
+from __future__ import annotations
+
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
+
+from symmf import __version__
+from symmf.files import write_text
+from symmf.reporting.page.grid import KINDS, auto_columns, grid
+from symmf.reporting.page.sections import (
+    audit_section,
+    comparison_grid,
+    experiment_sections,
+    failures_grid,
+    score_tables,
+    sizes_grid,
+    statistics_section,
+)
+from symmf.reporting.plots.base import FIGURES, Drawing, draw, svg
+from symmf.reporting.results import Missing, Results
+from symmf.reporting.tables.model import missing_tables
+from symmf.reporting.verdicts import claims
+from symmf.reporting.verdicts import values as verdicts
+
+FIGURE_ROWS = 250
+REPORT_COMMANDS = (
+    ("symmf tables", "the tables as LaTeX, Markdown and CSV"),
+    ("symmf plot all", "the figures as PDF, PNG and CSV"),
+    ("symmf compare", "values beside the paper's, claims and statistics"),
+    ("symmf audit", "which published pairs are possible"),
+    ("symmf report", "this page"),
+)
+
+
+def render_report(results: Results) -> str:
+    """Return the page as text; the same results give the same bytes."""
+    environment = Environment(
+        loader=PackageLoader("symmf.reporting.page", "templates"),
+        autoescape=True,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        undefined=StrictUndefined,
+    )
+    return environment.get_template("report.html.j2").render(context(results))
+
+
+def write_report(results: Results, path: Path) -> Path:
+    """Write the page; return its path."""
+    return write_text(path, render_report(results))
+
+
+def context(results: Results) -> dict[str, Any]:
+    """Return what the page shows."""
+    comparison = verdicts.compare(results)
+    decided = claims.ledger(results)
+    figures, missing = _figures(results)
+    lacking = [*missing_tables(results), *missing]
+    audit = audit_section(results.folder, results)
+    if audit is None:
+        reason = "the audit of the published pairs was not run"
+        lacking.append(Missing(name="audit", reason=reason, command="symmf audit"))
+    experiments = experiment_sections(results)
+    return {
+        "version": __version__,
+        "style": Markup(_template("report.css")),
+        "script": Markup(_template("report.js")),
+        "kinds": KINDS,
+        "tiles": _tiles(comparison, decided, audit, experiments),
+        "claims": [
+            {**line, "details": [t for t in str(line["details"]).split("; ") if t]}
+            for line in decided.to_dict("records")
+        ],
+        "missing": lacking,
+        "problems": results.problems,
+        "sizes": sizes_grid(results),
+        "scores": score_tables(results),
+        "comparison": comparison_grid(comparison, results),
+        "rule": verdicts.RULE,
+        "figures": figures,
+        "statistics": statistics_section(results),
+        "audit": audit,
+        "failures": failures_grid(results),
+        "experiments": experiments,
+        "commands": REPORT_COMMANDS,
+    }
+
+
+def _template(name: str) -> str:
+    folder = resources.files("symmf.reporting.page").joinpath("templates")
+    return folder.joinpath(name).read_text(encoding="utf-8")
+
+
+def _tiles(
+    comparison: Any, decided: Any, audit: dict[str, Any] | None, experiments: Any
+) -> list[dict[str, Any]]:
+    """Return the numbers at the top: each a title and counts by kind."""
+    trials = {
+        "good": sum(e["n_good"] for e in experiments),
+        "not good": sum(e["n_bad"] for e in experiments),
+        "not run yet": sum(e["n_missing"] for e in experiments),
+    }
+    kinds = {"good": "good", "not good": "bad", "not run yet": "none"}
+    tiles = [
+        ("Claims of the paper", "#claims", claims.counts(decided)),
+        ("Published values", "#comparison", verdicts.counts(comparison)),
+        ("Published (AC, NMI) pairs", "#audit", audit["totals"] if audit else {}),
+        ("Trials", "#experiments", trials),
+    ]
+    return [
+        {
+            "title": title,
+            "link": link,
+            "total": sum(counts.values()),
+            "counts": [
+                (name, n, KINDS.get(name) or kinds.get(name, "none"))
+                for name, n in counts.items()
+            ],
+        }
+        for title, link, counts in tiles
+    ]
+
+
+def _figures(results: Results) -> tuple[list[dict[str, Any]], list[Missing]]:
+    shown: list[dict[str, Any]] = []
+    missing: list[Missing] = []
+    for name in FIGURES:
+        gallery = draw(name, results)
+        missing += gallery.missing
+        for drawing in gallery.drawings:
+            shown.append(_figure(drawing, f"figure-{len(shown) + 1}"))
+    return shown, missing
+
+
+def _figure(drawing: Drawing, name: str) -> dict[str, Any]:
+    data = drawing.data
+    return {
+        "name": name,
+        "title": drawing.title,
+        "caption": drawing.caption,
+        "files": drawing.stem,
+        "command": f"symmf plot {drawing.name}",
+        "svg": Markup(svg(drawing, name)),
+        "grid": grid(
+            f"{name}-data",
+            f"Numbers behind: {drawing.title}",
+            data,
+            auto_columns(data),
+            limit=FIGURE_ROWS,
+        ),
+    }

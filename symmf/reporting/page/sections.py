@@ -1,0 +1,296 @@
+"""The parts of the report page, each made from the results alone."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from symmf.paper.values import METRIC_TITLES, ROWS, published_values
+from symmf.reporting.page.grid import Column, Grid, grid
+from symmf.reporting.results import Experiment, Results
+from symmf.reporting.selection.cells import collect, dataset_title
+from symmf.reporting.statistics.tests import pairwise, rank_rows
+from symmf.reporting.statistics.words import pairwise_words, ranking_words
+from symmf.reporting.tables.model import Table, combined_table, dataset_table
+
+Section = dict[str, Any]
+
+COMPARE_COLUMNS = (
+    Column(title="Metric", key="metric"),
+    Column(title="Data set", key="dataset"),
+    Column(title="K", key="n_clusters", digits=0),
+    Column(title="Method", key="row"),
+    Column(title="Reading", key="label"),
+    Column(title="Published", key="published", digits=3),
+    Column(title="Ours", key="mean", digits=3),
+    Column(title="Std", key="std", digits=3),
+    Column(title="Low", key="low", digits=3),
+    Column(title="High", key="high", digits=3),
+    Column(title="Difference", key="difference", digits=3, signed=True),
+    Column(title="Trials", key="trials"),
+    Column(title="Verdict", key="verdict", verdict=True),
+)
+TEST_COLUMNS = (
+    Column(title="Metric", key="metric"),
+    Column(title="Data set", key="dataset"),
+    Column(title="K", key="n_clusters", digits=0),
+    Column(title="Ours against", key="title"),
+    Column(title="Pairs", key="n_pairs", digits=0),
+    Column(title="Mean difference", key="difference", digits=3, signed=True),
+    Column(title="Rank-biserial", key="rank_biserial", digits=2, signed=True),
+    Column(title="Won minus lost", key="dominance", digits=2, signed=True),
+    Column(title="p", key="p", digits=4),
+    Column(title="p (Holm)", key="p_holm", digits=4),
+    Column(title="At 0.05", key="outcome"),
+)
+FAILURE_COLUMNS = (
+    Column(title="Experiment", key="experiment"),
+    Column(title="Method", key="label"),
+    Column(title="K", key="n_clusters", digits=0),
+    Column(title="Trial", key="trial", digits=0),
+    Column(title="λ", key="lambda", digits=2),
+    Column(title="Status", key="status"),
+    Column(title="Message", key="message"),
+    Column(title="See it in full", key="command", code=True),
+)
+SIZE_COLUMNS = (
+    Column(title="Data set", key="title"),
+    Column(title="Clusters", key="clusters", digits=0),
+    Column(title="Samples", key="samples", digits=0),
+    Column(title="Dimensions", key="dimensions", digits=0),
+    Column(title="Beside the paper", key="verdict"),
+)
+METHOD_ORDER = {title: str(i) for i, title in enumerate(ROWS.values())}
+
+
+def comparison_grid(comparison: pd.DataFrame, results: Results) -> Grid:
+    """Return the published values beside ours, filterable."""
+    frame = comparison.copy()
+    frame["metric"] = frame["metric"].map(METRIC_TITLES)
+    frame["dataset"] = [dataset_title(str(d), results) for d in frame["dataset"]]
+    frame["row"] = frame["row"].map(ROWS)
+    frame["trials"] = [
+        f"{int(good)}/{int(total)}" if total else ""
+        for good, total in zip(frame["n_good"], frame["n_total"], strict=True)
+    ]
+    return grid(
+        "comparison",
+        "Ours beside the published values",
+        frame,
+        COMPARE_COLUMNS,
+        filters=("metric", "dataset", "row", "verdict"),
+    )
+
+
+def score_tables(results: Results) -> list[Section]:
+    """Return Tables II and III with ours, the published values and differences."""
+    published = {
+        (line["metric"], ROWS[line["row"]], line["dataset"], line["n_clusters"]): line[
+            "value"
+        ]
+        for line in published_values().to_dict("records")
+    }
+    out = []
+    for metric, title in METRIC_TITLES.items():
+        table = combined_table(results, metric)
+        if table.columns:
+            out.append(_score_section(table, title, published))
+    return out
+
+
+def _score_section(
+    table: Table, title: str, published: dict[tuple[str, str, str, int], float]
+) -> Section:
+    bodies: list[list[Section]] = [[], []]
+    for row in table.rows:
+        cells = []
+        for (name, k), entry in zip(table.columns, row.entries, strict=True):
+            paper = published.get((table.metric, row.title, name, k))
+            paper = None if row.below else paper
+            run = entry.n_good > 0
+            cells.append(
+                {
+                    "ours": entry.text,
+                    "spread": entry.spread if run else "",
+                    "share": entry.share,
+                    "best": entry.best,
+                    "second": entry.second,
+                    "paper": "–" if paper is None else f"{paper:.3f}",
+                    "difference": "–"
+                    if paper is None or not run
+                    else f"{entry.mean - paper:+.3f}",
+                    "value": repr(entry.mean) if run else "",
+                }
+            )
+        bodies[row.below].append(
+            {"title": row.title, "emphasis": row.emphasis, "cells": cells}
+        )
+    return {
+        "name": f"scores-{table.metric}",
+        "title": title,
+        "caption": table.caption,
+        "groups": table.groups,
+        "columns": [k for _, k in table.columns],
+        "bodies": [body for body in bodies if body],
+        "notes": table.notes,
+    }
+
+
+def sizes_grid(results: Results) -> Grid | None:
+    """Return Table I, if any data set is known."""
+    frame = dataset_table(results)
+    if not len(frame):
+        return None
+    return grid("sizes", "Data sets, sizes as loaded", frame, SIZE_COLUMNS)
+
+
+def statistics_section(results: Results) -> Section:
+    """Return the paired tests of both metrics and what they can show."""
+    frames, words = [], []
+    for metric, title in METRIC_TITLES.items():
+        rows = collect(results, metric)
+        tests = pairwise(rows, metric)
+        frames.append(tests)
+        words.append(
+            (title, pairwise_words(tests) + ranking_words(rank_rows(rows, metric)))
+        )
+    frame = pd.concat(frames, ignore_index=True)
+    frame["outcome"] = [
+        "not distinguishable" if p >= 0.05 else "ours higher" if d > 0 else "ours lower"
+        for p, d in zip(frame["p_holm"], frame["difference"], strict=True)
+    ]
+    frame["metric"] = frame["metric"].map(METRIC_TITLES)
+    frame["dataset"] = [dataset_title(str(d), results) for d in frame["dataset"]]
+    table = grid(
+        "tests",
+        "Paired Wilcoxon tests of the proposed method, per cell",
+        frame,
+        TEST_COLUMNS,
+        filters=("metric", "dataset", "outcome"),
+    )
+    return {"grid": table if len(frame) else None, "words": words}
+
+
+def failures_grid(results: Results) -> Grid | None:
+    """Return the trials that did not finish well, or None."""
+    trials = results.trials
+    bad = trials[trials["status"] != "ok"].copy()
+    if not len(bad):
+        return None
+    bad["command"] = [f"symmf info {str(key)[:12]}" for key in bad["key"]]
+    bad["label"] = [
+        label or method
+        for label, method in zip(bad["label"], bad["method"], strict=True)
+    ]
+    return grid(
+        "failures",
+        "Trials that did not finish well",
+        bad,
+        FAILURE_COLUMNS,
+        filters=("experiment", "status"),
+        limit=500,
+    )
+
+
+def experiment_sections(results: Results) -> list[Section]:
+    """Describe every experiment: counts, command, provenance, configuration."""
+    return [_experiment(experiment) for experiment in results.experiments]
+
+
+def _experiment(experiment: Experiment) -> Section:
+    status = experiment.trials["status"].value_counts().to_dict()
+    path = experiment.folder / "experiment.yaml"
+    config = path.read_text(encoding="utf-8") if path.is_file() else ""
+    provenance = {k: v for k, v in experiment.provenance.items() if k != "facts"}
+    return {
+        "name": experiment.name,
+        "title": str(experiment.config.get("title") or ""),
+        "note": str(experiment.config.get("note") or ""),
+        "command": str(experiment.provenance.get("command") or experiment.command),
+        "n_good": int(status.get("ok", 0)),
+        "n_bad": int(sum(n for name, n in status.items() if name != "ok")),
+        "n_missing": experiment.missing,
+        "provenance": flatten(provenance),
+        "config": config,
+    }
+
+
+def flatten(value: object, prefix: str = "") -> list[tuple[str, str]]:
+    """Return nested data as (dotted name, text) lines.
+
+    Examples
+    --------
+    >>> flatten({"git": {"commit": "abc", "dirty": False}, "threads": [1, 2]})
+    [('git.commit', 'abc'), ('git.dirty', 'False'), ('threads', '1, 2')]
+    """
+    if isinstance(value, dict):
+        return [
+            line
+            for key, inner in value.items()
+            for line in flatten(inner, f"{prefix}.{key}" if prefix else str(key))
+        ]
+    if isinstance(value, list) and any(isinstance(item, dict) for item in value):
+        return [
+            line
+            for index, inner in enumerate(value)
+            for line in flatten(inner, f"{prefix}.{index}")
+        ]
+    if isinstance(value, list):
+        return [(prefix, ", ".join(str(item) for item in value))]
+    return [(prefix, str(value))]
+
+
+def audit_section(folder: Path, results: Results) -> Section | None:
+    """Return the stored audit of the published pairs, or None if there is none."""
+    from symmf.audit.published import cell_summary, load_audit
+    from symmf.audit.words import (
+        DEFINITIONS,
+        EXPLANATIONS,
+        counts_sentence,
+        sentence,
+    )
+
+    frame = load_audit(folder)
+    if frame is None or not len(frame):
+        return None
+    summary = cell_summary(frame)
+    totals = {kind: int(summary[kind].sum()) for kind in summary.columns[3:]}
+    summary["dataset"] = [dataset_title(str(d), results) for d in summary["dataset"]]
+    detail = frame.copy()
+    detail["sentence"] = [sentence(line) for line in frame.to_dict("records")]
+    detail["dataset"] = [dataset_title(str(d), results) for d in detail["dataset"]]
+    detail["row"] = detail["row"].map(ROWS)
+    columns = (
+        Column(title="Data set", key="dataset"),
+        Column(title="K", key="n_clusters", digits=0),
+        Column(title="Method", key="row"),
+        Column(title="AC", key="ac", digits=3),
+        Column(title="NMI", key="nmi", digits=3),
+        Column(title="NMI divided by", key="average"),
+        Column(title="Verdict", key="verdict", verdict=True),
+        Column(title="Bound on NMI", key="nmi_bound", digits=4),
+        Column(title="Margin", key="margin", digits=4, signed=True),
+        Column(title="In words", key="sentence"),
+    )
+    counts = (
+        Column(title="Data set", key="dataset"),
+        Column(title="K", key="n_clusters", digits=0),
+        Column(title="Pairs", key="pairs", digits=0),
+        *(Column(title=kind, key=kind, digits=0) for kind in totals),
+    )
+    return {
+        "sentence": counts_sentence(frame),
+        "totals": totals,
+        "assumptions": DEFINITIONS,
+        "explanations": EXPLANATIONS,
+        "summary": grid("audit-cells", "Pairs by cell", summary, counts),
+        "grid": grid(
+            "audit-pairs",
+            "Every published pair",
+            detail,
+            columns,
+            filters=("dataset", "row", "average", "verdict"),
+        ),
+    }

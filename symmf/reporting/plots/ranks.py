@@ -1,0 +1,160 @@
+"""The critical-difference diagram: average ranks over cells."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from symmf.reporting.plots.base import Drawing, Gallery
+from symmf.reporting.plots.style import INK, StyleBook
+from symmf.reporting.results import Missing, Results, run_command
+from symmf.reporting.selection.cells import Row, collect
+from symmf.reporting.selection.readings import PROPOSED, Line, lines
+from symmf.reporting.statistics.tests import Ranking, rank_rows
+from symmf.reporting.statistics.words import ranking_words
+
+METRICS = {"ac": "AC", "nmi": "NMI"}
+STEP = 0.42  # height of one label
+
+
+def critical_difference(results: Results) -> Gallery:
+    """Draw the ranks of the tables' rows for AC and for NMI."""
+    rows = {metric: collect(results, metric) for metric in METRICS}
+    found = {
+        metric: ranking
+        for metric in METRICS
+        if (ranking := rank_rows(rows[metric], metric)) is not None
+    }
+    if not found:
+        reason = "fewer than three methods were run in two common cells"
+        return Gallery(
+            missing=(
+                Missing(
+                    name="critical-difference",
+                    reason=reason,
+                    command=run_command("coil20"),
+                ),
+            )
+        )
+    book = StyleBook(line for e in results.experiments for line in lines(e))
+    tallest = max(len(ranking.ranks) for ranking in found.values())
+    height = 0.95 + 0.21 * ((tallest + 1) // 2)
+    figure = Figure(figsize=(6.8, height * len(found)), layout="constrained")
+    axes = figure.subplots(len(found), 1, squeeze=False)[:, 0]
+    records: list[dict[str, object]] = []
+    points: dict[str, list[str]] = {}
+    captions: list[str] = []
+    for ax, (metric, ranking) in zip(axes, found.items(), strict=True):
+        _diagram(ax, ranking, _methods(rows[metric]), book, points)
+        captions.append(f"{METRICS[metric]}: {ranking_words(ranking)[0]}")
+        records += [
+            {
+                "metric": metric,
+                "method": title,
+                "average_rank": rank,
+                "n_cells": len(ranking.places),
+                "critical_difference": ranking.critical_difference,
+                "friedman_statistic": ranking.statistic,
+                "friedman_p": ranking.p_value,
+            }
+            for title, rank in zip(ranking.titles, ranking.ranks, strict=True)
+        ]
+    captions.append(
+        "Lower ranks are better. Bars join methods whose average ranks differ by "
+        "less than the critical difference (CD). "
+        + ranking_words(next(iter(found.values())))[1]
+    )
+    drawing = Drawing(
+        name="critical-difference",
+        title="Average ranks over cells",
+        caption=" ".join(captions),
+        figure=figure,
+        data=pd.DataFrame(records),
+        points=points,
+    )
+    return Gallery(drawings=(drawing,))
+
+
+def _methods(rows: Iterable[Row]) -> dict[str, Line]:
+    """Map row keys to the line whose look they take."""
+    return {row.key: next(iter(row.cells.values())).line for row in rows if row.cells}
+
+
+def _diagram(
+    ax: Axes,
+    ranking: Ranking,
+    methods: dict[str, Line],
+    book: StyleBook,
+    points: dict[str, list[str]],
+) -> None:
+    n = len(ranking.ranks)
+    ax.set_axis_off()
+    ax.set_title(
+        f"{METRICS[ranking.metric]}: average rank over {len(ranking.places)} cells",
+        pad=2,
+    )
+    margin = 0.32 * (n - 1)  # room for labels on both sides
+    ax.set_xlim(1 - margin, n + margin)
+    half = (n + 1) // 2
+    bottom = -0.55 - STEP * half - 0.2
+    ax.set_ylim(bottom, 1.4)
+    ax.plot([1, n], [0, 0], color=INK, lw=0.9)
+    for tick in range(1, n + 1):
+        ax.plot([tick, tick], [0, 0.1], color=INK, lw=0.9)
+        ax.text(tick, 0.16, str(tick), ha="center", va="bottom", fontsize=7.5)
+    _critical_bar(ax, ranking, n)
+    levels = _bars(ax, ranking)
+    for index, (title, rank, key) in enumerate(
+        zip(ranking.titles, ranking.ranks, ranking.keys, strict=True)
+    ):
+        line = methods[key]
+        look = book.look(line.experiment, line.method)
+        left = index < half
+        depth = index if left else n - 1 - index
+        y = -0.3 - 0.16 * levels - STEP * depth
+        edge = 1 - 0.06 * (n - 1) if left else n + 0.06 * (n - 1)
+        ax.plot([rank, rank, edge], [0, y, y], color=look.color, lw=0.9)
+        name = f"cd-{ranking.metric}-{index}"
+        ax.plot([rank], [0], ls="none", gid=name, clip_on=False, **look.points)
+        points[name] = [f"{title}: average rank {rank:.2f}"]
+        ax.text(
+            edge + (-1 if left else 1) * 0.015 * (n - 1),
+            y,
+            f"{title}  {rank:.2f}" if left else f"{rank:.2f}  {title}",
+            ha="right" if left else "left",
+            va="center",
+            fontsize=8,
+            fontweight="bold" if key == f"paper:{PROPOSED}" else "normal",
+        )
+    ax.set_ylim(min(bottom, -0.3 - 0.16 * levels - STEP * half), 1.4)
+
+
+def _critical_bar(ax: Axes, ranking: Ranking, n: int) -> None:
+    width = min(ranking.critical_difference, n - 1.0)
+    ax.plot([1, 1 + width], [0.8, 0.8], color=INK, lw=1.4)
+    for x in (1, 1 + width):
+        ax.plot([x, x], [0.72, 0.88], color=INK, lw=1.4)
+    text = f"CD = {ranking.critical_difference:.2f}"
+    if width < ranking.critical_difference:
+        text += ", wider than the axis"
+    ax.text(1 + width / 2, 0.93, text, ha="center", va="bottom", fontsize=7.5)
+
+
+def _bars(ax: Axes, ranking: Ranking) -> int:
+    """Draw the groups as bars below the axis; return how many levels they take."""
+    groups = ranking.groups
+    ends: list[float] = []
+    for first, last in groups:
+        low, high = ranking.ranks[first], ranking.ranks[last]
+        level = int(np.argmax([low > end + 0.15 for end in ends] + [True]))
+        if level == len(ends):
+            ends.append(high)
+        else:
+            ends[level] = high
+        y = -0.13 - 0.16 * level
+        ax.plot([low - 0.05, high + 0.05], [y, y], color=INK, lw=2.6)
+    return len(ends)

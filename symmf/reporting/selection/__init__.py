@@ -1,0 +1,1 @@
+"""Who is compared with whom: no drawing, no words."""

@@ -1,0 +1,1 @@
+"""Tests over trials and cells, and their sentences."""

@@ -1,0 +1,274 @@
+"""Paired tests, ranks over cells, intervals and effect sizes, with their limits.
+
+Tests come from scipy; what is written here is the bookkeeping around them: which
+scores are paired, which family a correction covers, and what can be said at all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+from scipy import stats
+
+from symmf.paper.values import DATASET_TITLES
+from symmf.reporting.selection.cells import Cell, Place, Row, places
+from symmf.reporting.selection.readings import PROPOSED
+from symmf.seeds import generator
+
+RESAMPLES = 10_000
+LEVEL = 0.95
+ALPHA = 0.05
+PAIRWISE_COLUMNS = (
+    *("metric", "dataset", "n_clusters", "row", "title", "n_pairs", "difference"),
+    *("rank_biserial", "dominance", "p", "p_holm", "family"),
+)
+INTERVAL_METHOD = (
+    f"{LEVEL:.0%} percentile bootstrap of the mean over trials "
+    f"({RESAMPLES} resamples, fixed seed)"
+)
+
+
+def bootstrap_interval(
+    values: Sequence[float], *seed_parts: object
+) -> tuple[float, float]:
+    """Return the percentile bootstrap interval of the mean.
+
+    Parameters
+    ----------
+    values : sequence of float
+        One score per trial. Fewer than two give an undefined interval (NaN).
+    *seed_parts
+        What determines the resamples, so that the same cell has the same interval.
+
+    Examples
+    --------
+    >>> bootstrap_interval([0.5, 0.5, 0.5], "example")
+    (0.5, 0.5)
+    """
+    if len(values) < 2:
+        return float("nan"), float("nan")
+    data = np.asarray(values, dtype=float)
+    drawn = generator("bootstrap", *seed_parts).integers(
+        len(data), size=(RESAMPLES, len(data))
+    )
+    tail = (1 - LEVEL) / 2
+    low, high = np.quantile(data[drawn].mean(axis=1), [tail, 1 - tail])
+    return float(low), float(high)
+
+
+def holm(p_values: Sequence[float]) -> list[float]:
+    """Return Holm's step-down adjusted p-values, in the given order.
+
+    Examples
+    --------
+    >>> holm([0.01, 0.04, 0.03])
+    [0.03, 0.06, 0.06]
+    """
+    order = sorted(range(len(p_values)), key=lambda i: p_values[i])
+    adjusted = [0.0] * len(p_values)
+    running = 0.0
+    for rank, index in enumerate(order):
+        running = max(running, min(1.0, (len(p_values) - rank) * p_values[index]))
+        adjusted[index] = running
+    return adjusted
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PairedTest:
+    """One paired comparison: proposed minus other, over the trials both have."""
+
+    n_pairs: int
+    difference: float
+    p_value: float
+    rank_biserial: float
+    dominance: float
+
+
+def paired_test(proposed: Sequence[float], other: Sequence[float]) -> PairedTest:
+    """Compare two paired samples by Wilcoxon's signed-rank test (two-sided).
+
+    ``rank_biserial`` is the signed share of the rank sum (+1: the first is better in
+    every pair); ``dominance`` is the share of pairs won minus the share lost.
+
+    Examples
+    --------
+    >>> test = paired_test([3.0, 5.0, 9.0], [2.0, 3.0, 5.0])
+    >>> test.p_value, test.rank_biserial, test.dominance
+    (0.25, 1.0, 1.0)
+    """
+    d = np.asarray(proposed, dtype=float) - np.asarray(other, dtype=float)
+    moved = d[d != 0]
+    if not len(moved):
+        nothing = 0.0 if len(d) else float("nan")
+        return PairedTest(
+            n_pairs=len(d),
+            difference=nothing,
+            p_value=1.0 if len(d) else float("nan"),
+            rank_biserial=nothing,
+            dominance=nothing,
+        )
+    ranks = stats.rankdata(np.abs(moved))
+    signed = float(np.sum(np.sign(moved) * ranks) / np.sum(ranks))
+    return PairedTest(
+        n_pairs=len(d),
+        difference=float(d.mean()),
+        p_value=float(stats.wilcoxon(moved).pvalue),
+        rank_biserial=signed,
+        dominance=float(np.sign(d).mean()),
+    )
+
+
+def paired_values(first: Cell, second: Cell) -> tuple[list[float], list[float]]:
+    """Return the scores of the trials that are good in both cells."""
+    left, right = dict(first.scores), dict(second.scores)
+    common = sorted(left.keys() & right.keys())
+    return [left[t] for t in common], [right[t] for t in common]
+
+
+def pairwise(rows: Sequence[Row], metric: str) -> pd.DataFrame:
+    """Test every row against the proposed one in every cell.
+
+    Holm's correction covers the comparisons of one cell (one K of one data set) with
+    the paper's rows; further readings and controls form a family of their own.
+    """
+    proposed = next((r for r in rows if r.primary and r.paper_row == PROPOSED), None)
+    records: list[dict[str, object]] = []
+    for place in places(rows) if proposed else []:
+        for primary in (True, False):
+            family = [
+                record
+                for row in rows
+                if proposed and row is not proposed and row.primary == primary
+                if (record := _comparison(proposed, row, place, metric)) is not None
+            ]
+            adjusted = holm([float(str(record["p"])) for record in family])
+            for record, p in zip(family, adjusted, strict=True):
+                records.append({**record, "p_holm": p, "family": len(family)})
+    return pd.DataFrame(records, columns=list(PAIRWISE_COLUMNS))
+
+
+def _comparison(
+    proposed: Row, row: Row, place: Place, metric: str
+) -> dict[str, object] | None:
+    ours, other = proposed.cells.get(place), row.cells.get(place)
+    if ours is None or other is None or row.oracle:
+        return None
+    left, right = paired_values(ours, other)
+    if not left:
+        return None
+    test = paired_test(left, right)
+    return {
+        "metric": metric,
+        "dataset": place[0],
+        "n_clusters": place[1],
+        "row": row.key,
+        "title": row.title,
+        "n_pairs": test.n_pairs,
+        "difference": test.difference,
+        "rank_biserial": test.rank_biserial,
+        "dominance": test.dominance,
+        "p": test.p_value,
+    }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ranking:
+    """Average ranks over cells with the Friedman test and Nemenyi's difference."""
+
+    metric: str
+    titles: tuple[str, ...]
+    keys: tuple[str, ...]
+    ranks: tuple[float, ...]
+    places: tuple[Place, ...]
+    left_out: tuple[str, ...]
+    statistic: float
+    p_value: float
+    critical_difference: float
+
+    @property
+    def groups(self) -> tuple[tuple[int, int], ...]:
+        """Maximal runs (first, last) of methods closer than the critical difference."""
+        runs: list[tuple[int, int]] = []
+        for first in range(len(self.ranks)):
+            last = max(
+                j
+                for j in range(first, len(self.ranks))
+                if self.ranks[j] - self.ranks[first] <= self.critical_difference
+            )
+            if last > first and (not runs or last > runs[-1][1]):
+                runs.append((first, last))
+        return tuple(runs)
+
+
+def nemenyi_difference(n_methods: int, n_cells: int, alpha: float = ALPHA) -> float:
+    """Return Nemenyi's critical difference of average ranks.
+
+    Examples
+    --------
+    >>> round(nemenyi_difference(5, 30), 3)
+    1.114
+    """
+    q = stats.studentized_range.ppf(1 - alpha, n_methods, np.inf) / np.sqrt(2)
+    return float(q * np.sqrt(n_methods * (n_methods + 1) / (6 * n_cells)))
+
+
+def rank_rows(rows: Sequence[Row], metric: str) -> Ranking | None:
+    """Rank the primary rows (all rows if none is) over the cells they share.
+
+    Every method is ranked in the same cells. Where some methods lack some cells, the
+    choice of methods that keeps the most (method, cell) pairs is taken; the proposed
+    method is always in it. The paper's data sets come first: others count only if
+    none of those was run. None with fewer than three methods or two cells.
+    """
+    compete = [row for row in rows if row.primary] or [r for r in rows if not r.oracle]
+    filled = {
+        row.key: {place for place, cell in row.cells.items() if cell.n_good}
+        for row in compete
+    }
+    known = {p for found in filled.values() for p in found if p[0] in DATASET_TITLES}
+    if known:
+        filled = {key: found & known for key, found in filled.items()}
+    compete = [row for row in compete if filled[row.key]]
+    kept, columns = _largest_block(compete, filled)
+    if len(kept) < 3 or len(columns) < 2:
+        return None
+    table = np.array([[row.cells[p].mean for p in columns] for row in kept])
+    average = np.vstack([stats.rankdata(-c) for c in table.T]).mean(axis=0)
+    if np.ptp(table, axis=0).max() == 0:
+        statistic, p_value = 0.0, 1.0
+    else:
+        test = stats.friedmanchisquare(*table)
+        statistic, p_value = float(test.statistic), float(test.pvalue)
+    order = np.argsort(average, kind="stable")
+    return Ranking(
+        metric=metric,
+        titles=tuple(kept[i].title for i in order),
+        keys=tuple(kept[i].key for i in order),
+        ranks=tuple(float(average[i]) for i in order),
+        places=tuple(columns),
+        left_out=tuple(row.title for row in compete if row not in kept),
+        statistic=statistic,
+        p_value=p_value,
+        critical_difference=nemenyi_difference(len(kept), len(columns)),
+    )
+
+
+def _largest_block(
+    rows: Sequence[Row], filled: dict[str, set[Place]]
+) -> tuple[list[Row], list[Place]]:
+    """Choose rows, fullest first, so that rows times common cells is largest."""
+    fullest = sorted(
+        rows, key=lambda row: (row.paper_row != PROPOSED, -len(filled[row.key]))
+    )
+    best: tuple[list[Row], set[Place]] = ([], set())
+    for count in range(1, len(fullest) + 1):
+        chosen = fullest[:count]
+        common = set.intersection(*(filled[row.key] for row in chosen))
+        enough = count >= 3 and len(common) >= 2
+        if enough and count * len(common) >= len(best[0]) * len(best[1]):
+            best = (chosen, common)
+    kept = [row for row in rows if row in best[0]]
+    return kept, [place for place in places(kept) if place in best[1]]

@@ -1,0 +1,1 @@
+"""Tables of scores: what stands in them, and their formats."""

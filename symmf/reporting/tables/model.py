@@ -1,0 +1,314 @@
+"""Tables I to III in the paper's shape, as values that every format renders.
+
+A table knows its columns (data sets over K), its rows (the paper's nine, a rule,
+then further entries), which cells are best and second, and the notes below it. The
+renderers in :mod:`symmf.reporting.tables.formats` only write it down.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import pandas as pd
+
+from symmf.paper.values import (
+    DATASET_TITLES,
+    ROWS,
+    published_datasets,
+    published_values,
+)
+from symmf.reporting.results import Experiment, Missing, Results, run_command
+from symmf.reporting.selection.cells import (
+    Cell,
+    Place,
+    Row,
+    cells,
+    collect,
+    combine,
+    dataset_title,
+    places,
+)
+from symmf.reporting.selection.readings import BLIND, is_study
+
+METRICS = {
+    "nmi": ("nmi", "Normalized mutual information (NMI)"),
+    "ac": ("ac", "Clustering accuracy (AC)"),
+}
+DIGITS = 3
+ABSENT = "–"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entry:
+    """One cell as it is printed."""
+
+    mean: float = math.nan
+    std: float = math.nan
+    n_good: int = 0
+    n_total: int = 0
+    best: bool = False
+    second: bool = False
+
+    @property
+    def text(self) -> str:
+        """The mean with the digits of the paper, or a dash."""
+        return f"{self.mean:.{DIGITS}f}" if self.n_good else ABSENT
+
+    @property
+    def spread(self) -> str:
+        """The standard deviation with the same digits; empty if undefined."""
+        return "" if math.isnan(self.std) else f"{self.std:.{DIGITS}f}"
+
+    @property
+    def share(self) -> str:
+        """Good out of planned trials, said only where some are missing."""
+        complete = self.n_good >= self.n_total
+        return "" if complete else f"{self.n_good}/{self.n_total}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TableRow:
+    """A title and one entry per column; ``below`` rows stand under a rule."""
+
+    title: str
+    entries: tuple[Entry, ...]
+    below: bool = False
+    emphasis: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Table:
+    """Means over trials: columns are (data set, K)."""
+
+    name: str
+    metric: str
+    caption: str
+    columns: tuple[Place, ...]
+    titles: dict[str, str]
+    rows: tuple[TableRow, ...]
+    notes: tuple[str, ...]
+
+    @property
+    def groups(self) -> list[tuple[str, int]]:
+        """Data set titles with the number of columns each spans."""
+        out: list[tuple[str, int]] = []
+        for name, _ in self.columns:
+            title = self.titles[name]
+            if out and out[-1][0] == title:
+                out[-1] = (title, out[-1][1] + 1)
+            else:
+                out.append((title, 1))
+        return out
+
+
+def score_table(
+    rows: Sequence[Row], results: Results, metric: str, *, all_nine: bool = False
+) -> Table:
+    """Lay out rows of cells as one table.
+
+    With ``all_nine`` the paper's rows are all shown, run or not, as soon as one of
+    its data sets is there.
+    """
+    columns = tuple(places(rows))
+    laid = [_lay(row, columns) for row in rows]
+    named = {
+        row.paper_row: table_row
+        for row, table_row in zip(rows, laid, strict=True)
+        if row.primary and row.paper_row
+    }
+    if all_nine and any(name in DATASET_TITLES for name, _ in columns):
+        nothing = tuple(Entry() for _ in columns)
+        for key, title in ROWS.items():
+            named.setdefault(key, TableRow(title=title, entries=nothing))
+    top = [replace(named[key], emphasis=key == "ours") for key in ROWS if key in named]
+    below = [
+        replace(table_row, below=bool(top))
+        for row, table_row in zip(rows, laid, strict=True)
+        if not (row.primary and row.paper_row)
+    ]
+    if top:
+        body = [*_mark(top), *below]
+    else:
+        # Without rows of the paper all compete, except those that peek at labels.
+        oracles = [row.oracle for row in rows]
+        marked = iter(_mark([r for r, o in zip(below, oracles, strict=True) if not o]))
+        body = [
+            row if oracle else next(marked)
+            for row, oracle in zip(below, oracles, strict=True)
+        ]
+    short, title = METRICS[metric]
+    return Table(
+        name=short,
+        metric=metric,
+        caption=f"{title}, mean over trials",
+        columns=columns,
+        titles={name: dataset_title(name, results) for name, _ in columns},
+        rows=tuple(body),
+        notes=tuple(_notes(rows, results, has_rule=bool(top and below))),
+    )
+
+
+def combined_table(results: Results, metric: str) -> Table:
+    """Return Table II (``nmi``) or III (``ac``) over all table experiments."""
+    rows = collect(results, metric)
+    return score_table(rows, results, metric, all_nine=True)
+
+
+def experiment_table(experiment: Experiment, results: Results, metric: str) -> Table:
+    """Return the table of one experiment alone.
+
+    A study of one method has no rows of the paper: its lines are all alike.
+    """
+    found = cells(experiment, metric)
+    if is_study(experiment):
+        found = tuple(replace(c, line=replace(c.line, primary=False)) for c in found)
+    return score_table(combine(found), results, metric)
+
+
+def dataset_table(results: Results) -> pd.DataFrame:
+    """Return Table I: sizes of the loaded data beside those in the paper.
+
+    The sizes come from each experiment's provenance.
+    """
+    published = published_datasets().set_index("dataset")
+    lines: dict[str, dict[str, object]] = {}
+    for experiment in results.experiments:
+        block = experiment.sizes
+        name = str(block["name"])
+        found = [block.get(k) for k in ("n_classes", "n_samples", "n_features")]
+        if name == "synthetic" or name in lines or None in found:
+            continue
+        paper: list[object] = ["", "", ""]
+        verdict = "not in the paper"
+        if name in published.index:
+            sizes = published.to_dict("index")[name]
+            paper = [int(sizes[c]) for c in ("clusters", "samples", "dimensions")]
+            verdict = "as published" if paper == found else "differs"
+        lines[name] = dict(
+            zip(
+                TABLE_I_COLUMNS,
+                [name, dataset_title(name, results), *found, *paper, verdict],
+                strict=True,
+            )
+        )
+    order = [*DATASET_TITLES, *sorted(set(lines) - set(DATASET_TITLES))]
+    return pd.DataFrame(
+        [lines[name] for name in order if name in lines], columns=list(TABLE_I_COLUMNS)
+    )
+
+
+TABLE_I_COLUMNS = (
+    *("dataset", "title", "clusters", "samples", "dimensions"),
+    *("paper_clusters", "paper_samples", "paper_dimensions", "verdict"),
+)
+
+
+def missing_tables(results: Results) -> list[Missing]:
+    """Say which of the paper's cells were not run and the command that runs them."""
+    rows = collect(results, "ac")
+    run = {place for row in rows for place, cell in row.cells.items() if cell.n_good}
+    wanted = published_values()[["dataset", "n_clusters"]].drop_duplicates()
+    out = []
+    for name, title in DATASET_TITLES.items():
+        ks = [int(k) for k in wanted[wanted["dataset"] == name]["n_clusters"]]
+        lacking = ", ".join(str(k) for k in ks if (name, k) not in run)
+        if lacking:
+            reason = f"{title}, K = {lacking}, was not run"
+            out.append(Missing(name="tables", reason=reason, command=run_command(name)))
+    return out
+
+
+def split_by_dataset(table: Table) -> list[Table]:
+    """Return one table per data set, with the rows that have something to show."""
+    out = []
+    for name in dict.fromkeys(name for name, _ in table.columns):
+        chosen = [i for i, (other, _) in enumerate(table.columns) if other == name]
+        rows = [
+            replace(row, entries=tuple(row.entries[i] for i in chosen))
+            for row in table.rows
+        ]
+        shown = tuple(r for r in rows if any(e.n_good or e.n_total for e in r.entries))
+        columns = tuple(table.columns[i] for i in chosen)
+        out.append(replace(table, columns=columns, rows=shown))
+    return out
+
+
+def _lay(row: Row, columns: Sequence[Place]) -> TableRow:
+    def entry(cell: Cell | None) -> Entry:
+        if cell is None:
+            return Entry()
+        return Entry(
+            mean=cell.mean, std=cell.std, n_good=cell.n_good, n_total=cell.n_total
+        )
+
+    entries = tuple(entry(row.cells.get(place)) for place in columns)
+    return TableRow(title=row.title, entries=entries)
+
+
+def _mark(rows: Sequence[TableRow]) -> list[TableRow]:
+    """Mark best and second of every column; equal printed values share the mark."""
+    marked = [list(row.entries) for row in rows]
+    for column in range(len(rows[0].entries) if rows else 0):
+        values = sorted({line[column].text for line in marked if line[column].n_good})
+        if len([line for line in marked if line[column].n_good]) < 2:
+            continue
+        for line in marked:
+            entry = line[column]
+            best = entry.n_good > 0 and entry.text == values[-1]
+            second = len(values) > 1 and entry.text == values[-2]
+            line[column] = replace(entry, best=best, second=second)
+    return [
+        replace(row, entries=tuple(line))
+        for row, line in zip(rows, marked, strict=True)
+    ]
+
+
+def _lost_note(row: Row, results: Results) -> str:
+    """Say in which cells a row has no good trial, and what became of them."""
+    lost = [
+        f"{dataset_title(name, results)} K = {k} ({cell.lost})"
+        for (name, k), cell in row.cells.items()
+        if not cell.n_good and cell.lost
+    ]
+    return f"{row.title}: no good trial for {', '.join(lost)}." if lost else ""
+
+
+def _notes(rows: Sequence[Row], results: Results, *, has_rule: bool) -> list[str]:
+    used = {cell.line.experiment for row in rows for cell in row.cells.values()}
+    notes = [
+        "Each trial draws K classes at random and keeps all their samples; at K = all "
+        "classes the trials differ in the random start only. NMI is normalised by "
+        "the arithmetic mean of the entropies. Best in bold, second underlined."
+    ]
+    if any(cell.n_good < cell.n_total for row in rows for cell in row.cells.values()):
+        notes.append("Where trials are missing, good/planned is given with the mean.")
+    notes += [text for row in rows if (text := _lost_note(row, results))]
+    if has_rule:
+        notes.append(
+            "Rows below the rule are further readings and controls; they do not "
+            "compete for best and second."
+        )
+    for row in rows:
+        labels = {cell.line.label for cell in row.cells.values()}
+        if row.primary and labels - {row.title}:
+            notes.append(f"{row.title}: {', '.join(sorted(labels))}.")
+        if any(cell.line.choice == BLIND for cell in row.cells.values()):
+            notes.append(f"{row.title}: the λ with the best silhouette of each trial.")
+        if row.oracle:
+            notes.append(
+                f"{row.title}: the λ with the best mean AC of each cell. It peeks at "
+                "the labels and is no method a user could run."
+            )
+    for experiment in results.experiments:
+        note = str(experiment.config.get("note") or "").strip()
+        if note and experiment.name in used:
+            notes.append(f"{experiment.name}: {note}")
+    return list(dict.fromkeys(notes))
+
+
+def table_folder(folder: Path, experiment: str = "") -> Path:
+    """Return where tables go: of one experiment, or combined."""
+    return folder / experiment / "tables" if experiment else folder / "tables"

@@ -1,0 +1,1 @@
+"""Judgements: published values and claims of the paper."""

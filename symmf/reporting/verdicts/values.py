@@ -1,0 +1,213 @@
+"""Our values beside the 216 published ones, with a verdict for each.
+
+A published value is *reproduced* if it lies in the 95 % bootstrap interval of our
+mean, or if our mean is within the stated tolerance of it. Otherwise ours is *higher*
+or *lower*. A cell without good trials is *not run*.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from pathlib import Path
+
+import pandas as pd
+
+from symmf.files import csv_text, write_text
+from symmf.paper.values import (
+    DATASET_TITLES,
+    METRIC_TITLES,
+    ROWS,
+    published_values,
+)
+from symmf.reporting.results import Results, run_command
+from symmf.reporting.selection.cells import Cell, collect
+from symmf.reporting.statistics.tests import INTERVAL_METHOD, bootstrap_interval
+
+TOLERANCE = 0.02
+ROUNDING = 0.0005  # the paper prints three decimals
+REPRODUCED, HIGHER, LOWER, NOT_RUN = "reproduced", "higher", "lower", "not run"
+VERDICTS = (REPRODUCED, HIGHER, LOWER, NOT_RUN)
+RULE = (
+    "Reproduced: the published value lies in our interval "
+    f"({INTERVAL_METHOD}; {ROUNDING:g} added for rounding) or our mean is within "
+    f"{TOLERANCE:g} of it. Higher, lower: ours is. The paper gives no spread, so its "
+    "own uncertainty is not in the interval."
+)
+COLUMNS = (
+    *("metric", "row", "dataset", "n_clusters", "published", "reading", "method"),
+    *("label", "lambda", "experiment", "mean", "std", "low", "high", "difference"),
+    *("n_good", "n_total", "verdict", "reason", "command"),
+)
+
+
+def decide(published: float, mean: float, low: float, high: float) -> str:
+    """Return the verdict on one published value.
+
+    Examples
+    --------
+    >>> decide(0.80, 0.79, 0.75, 0.785), decide(0.80, 0.70, 0.65, 0.75)
+    ('reproduced', 'lower')
+    >>> decide(0.80, float("nan"), float("nan"), float("nan"))
+    'not run'
+    """
+    if math.isnan(mean):
+        return NOT_RUN
+    inside = low - ROUNDING <= published <= high + ROUNDING
+    if inside or abs(mean - published) <= TOLERANCE + 1e-12:
+        return REPRODUCED
+    return HIGHER if mean > published else LOWER
+
+
+def interval(cell: Cell) -> tuple[float, float]:
+    """Return the bootstrap interval of a cell, the same wherever it is shown."""
+    line = cell.line
+    return bootstrap_interval(
+        cell.values,
+        *(line.experiment, line.dataset, cell.n_clusters, line.name, cell.metric),
+    )
+
+
+def compare(results: Results) -> pd.DataFrame:
+    """Return one line per published value and reading of it.
+
+    Each of the 216 values has exactly one line whose ``reading`` is ``primary``;
+    further entries that stand for the same row of the paper follow as ``further``.
+    """
+    found: dict[tuple[str, str, str, int], list[Cell]] = {}
+    for metric in METRIC_TITLES:
+        # Primary rows come first, so the first cell is the primary reading.
+        for row in collect(results, metric):
+            for (dataset, k), cell in row.cells.items():
+                if row.paper_row:
+                    key = (metric, row.paper_row, dataset, k)
+                    found.setdefault(key, []).append(cell)
+    records: list[dict[str, object]] = []
+    for line in published_values().to_dict("records"):
+        key = (line["metric"], line["row"], line["dataset"], line["n_clusters"])
+        head = dict(zip(COLUMNS[:5], [*key, line["value"]], strict=True))
+        cells = found.get(key, [])
+        run = [cell for cell in cells if cell.n_good]
+        if not run:
+            lost = cells[0].lost if cells else ""
+            records.append(
+                head
+                | {
+                    "reading": "primary",
+                    "n_good": 0,
+                    "n_total": cells[0].n_total if cells else 0,
+                    "verdict": NOT_RUN,
+                    "reason": lost,
+                    "command": run_command(
+                        cells[0].line.experiment if cells else line["dataset"]
+                    ),
+                }
+            )
+        for index, cell in enumerate(run):
+            reading = "further" if index else "primary"
+            records.append(head | {"reading": reading} | _ours(cell, line["value"]))
+    return pd.DataFrame(records, columns=list(COLUMNS))
+
+
+def _ours(cell: Cell, published: float) -> dict[str, object]:
+    low, high = interval(cell)
+    line = cell.line
+    label = line.title if line.choice else line.label
+    return {
+        "method": line.name,
+        "label": label,
+        "lambda": line.lam if line.lam is not None else "",
+        "experiment": line.experiment,
+        "mean": cell.mean,
+        "std": cell.std,
+        "low": low,
+        "high": high,
+        "difference": cell.mean - published,
+        "n_good": cell.n_good,
+        "n_total": cell.n_total,
+        "verdict": decide(published, cell.mean, low, high),
+        "reason": cell.lost,
+        "command": run_command(line.experiment),
+    }
+
+
+def primary(comparison: pd.DataFrame) -> pd.DataFrame:
+    """Return the 216 lines of the primary reading."""
+    return comparison[comparison["reading"] == "primary"]
+
+
+def counts(comparison: pd.DataFrame) -> dict[str, int]:
+    """Count the verdicts of the primary reading, in a fixed order."""
+    found = primary(comparison)["verdict"].value_counts()
+    return {verdict: int(found.get(verdict, 0)) for verdict in VERDICTS}
+
+
+def by_row(comparison: pd.DataFrame) -> pd.DataFrame:
+    """Count the verdicts of the primary reading for every row of the paper."""
+    table = pd.crosstab(primary(comparison)["row"], primary(comparison)["verdict"])
+    table = table.reindex(index=list(ROWS), columns=list(VERDICTS), fill_value=0)
+    table.insert(0, "method", [ROWS[str(key)] for key in table.index])
+    return table.reset_index(drop=True)
+
+
+def write_comparison(comparison: pd.DataFrame, folder: Path) -> list[Path]:
+    """Write ``compare.csv`` and ``compare.md``; return the paths."""
+    return [
+        write_text(folder / "compare.csv", csv_text(comparison)),
+        write_text(folder / "compare.md", _markdown(comparison)),
+    ]
+
+
+def _markdown(comparison: pd.DataFrame) -> str:
+    total = counts(comparison)
+    lines = [
+        "# Ours beside the published values",
+        "",
+        f"Of {sum(total.values())} published values: "
+        + ", ".join(f"{n} {verdict}" for verdict, n in total.items())
+        + ".",
+        "",
+        RULE,
+        "",
+    ]
+    for metric, title in METRIC_TITLES.items():
+        for dataset, name in DATASET_TITLES.items():
+            here = comparison[
+                (comparison["metric"] == metric) & (comparison["dataset"] == dataset)
+            ]
+            lines += [f"## {title}, {name}", "", *_markdown_table(here), ""]
+    return "\n".join(lines)
+
+
+def _markdown_table(lines: pd.DataFrame) -> Iterable[str]:
+    heads = "K, method, published, ours, 95 % interval, difference, trials, verdict"
+    yield "| " + " | ".join(heads.split(", ")) + " |"
+    yield "|---:|---|---:|---:|---|---:|---:|---|"
+    for line in lines.sort_values("n_clusters", kind="stable").to_dict("records"):
+        name = ROWS[str(line["row"])]
+        if line["reading"] != "primary":
+            name += f": {line['label']}"
+            if line["lambda"] != "":
+                name += f", λ = {float(str(line['lambda'])):g}"
+        cells = [str(line["n_clusters"]), name, f"{line['published']:.3f}"]
+        if line["verdict"] == NOT_RUN:
+            cells += [
+                "–",
+                "–",
+                "–",
+                "–",
+                f"not run ({line['reason']}): `{line['command']}`",
+            ]
+        else:
+            spread = "" if math.isnan(line["std"]) else f" ± {line['std']:.3f}"
+            bounds = "–"
+            if not math.isnan(line["low"]):
+                bounds = f"{line['low']:.3f} to {line['high']:.3f}"
+            cells += [
+                f"{line['mean']:.3f}{spread}",
+                bounds,
+                f"{line['difference']:+.3f}",
+                f"{int(line['n_good'])}/{int(line['n_total'])}",
+                str(line["verdict"]),
+            ]
+        yield "| " + " | ".join(cells) + " |"

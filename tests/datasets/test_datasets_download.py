@@ -1,0 +1,356 @@
+"""Fetching from a server on this machine."""
+
+import hashlib
+import threading
+import zipfile
+from dataclasses import dataclass, field, replace
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from io import BytesIO
+
+import numpy as np
+import pytest
+
+from symmf.datasets import DATASETS, Dataset, DatasetSpec, RemoteFile, Source, transfer
+from symmf.datasets.download import fetch
+from symmf.datasets.local import State, file_path, state
+from symmf.datasets.matfile import read_mat, write_mat
+from symmf.errors import DataError
+
+FEA = np.random.default_rng(0).random((400, 30))
+GND = np.arange(400) % 4 + 1
+CHUNK = 1000
+
+
+def read(path):
+    fea, gnd = read_mat(path)
+    return Dataset.from_arrays(fea, gnd, name="tiny", title="Tiny", kind="vector")
+
+
+def convert(given, path):
+    with zipfile.ZipFile(given) as archive:
+        fea = np.frombuffer(archive.read("fea"), dtype="<f8").reshape(FEA.shape)
+    write_mat(path, fea, GND)
+
+
+def zipped(fea):
+    buffer = BytesIO()
+    with zipfile.ZipFile(buffer, "w") as archive:
+        archive.writestr("fea", fea.tobytes())
+    return buffer.getvalue()
+
+
+@dataclass
+class Server:
+    """What to serve, and what was asked for."""
+
+    files: dict = field(default_factory=dict)
+    faults: dict = field(default_factory=dict)
+    ranges: bool = True
+    requests: list = field(default_factory=list)
+    address: str = ""
+
+
+class Handler(BaseHTTPRequestHandler):
+    """Serves ``server.plan``: its files, after the faults listed for each."""
+
+    def do_GET(self):
+        plan = self.server.plan
+        asked = self.headers.get("Range")
+        plan.requests.append((self.path, asked))
+        faults = plan.faults.get(self.path, [])
+        fault = faults.pop(0) if faults else None
+        content = plan.files.get(self.path)
+        if fault == "moved":
+            self.send_response(302)
+            self.send_header("Location", "/target")
+            self.send_header("Content-Length", "0")
+            self.end_headers()
+            return
+        if content is None or (fault and fault.isdigit()):
+            self.send_error(int(fault or 404))
+            return
+        start = 0
+        if asked and plan.ranges:
+            start = int(asked.removeprefix("bytes=").removesuffix("-"))
+            if start >= len(content):
+                self.send_error(416)
+                return
+            self.send_response(206)
+            last = len(content) - 1
+            self.send_header("Content-Range", f"bytes {start}-{last}/{last + 1}")
+        else:
+            self.send_response(200)
+        body = content[start:]
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body[: len(body) // 2] if fault == "cut" else body)
+
+    def log_message(self, *_):
+        pass
+
+
+@pytest.fixture
+def server(monkeypatch):
+    monkeypatch.setattr(transfer, "PAUSES", (0, 0))
+    monkeypatch.setattr(transfer, "CHUNK", CHUNK)
+    monkeypatch.setenv("NO_PROXY", "*")
+    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as http:
+        http.plan = Server(address=f"http://127.0.0.1:{http.server_port}")
+        thread = threading.Thread(target=http.serve_forever, args=(0.01,))
+        thread.start()
+        yield http.plan
+        http.shutdown()
+        thread.join()
+
+
+@pytest.fixture
+def right(tmp_path_factory):
+    path = tmp_path_factory.mktemp("made") / "tiny.mat"
+    write_mat(path, FEA, GND)
+    return path.read_bytes()
+
+
+def make_spec(server, right, *sources):
+    """Return a spec with the given paths as sources, all with right checksums."""
+    sha256 = hashlib.sha256(right).hexdigest()
+    known = {"/tiny.zip": "md5:" + hashlib.md5(zipped(FEA)).hexdigest()}
+    return DatasetSpec(
+        name="tiny",
+        title="Tiny",
+        description="small",
+        licence="none",
+        citation="",
+        read=read,
+        file=RemoteFile(
+            path="tiny/tiny.mat",
+            size=len(right),
+            sha256=sha256,
+            sources=tuple(
+                Source(
+                    url=server.address + path,
+                    checksum=known.get(path, f"sha256:{sha256}"),
+                    archive=path.endswith(".zip"),
+                )
+                for path in sources
+            ),
+        ),
+        digest=Dataset.from_arrays(FEA, GND, name="", title="", kind="vector").digest,
+        convert=convert,
+        accepts="tiny.mat",
+    )
+
+
+def kept(size):
+    """Return how much of a body of ``size`` cut in half arrives: whole chunks."""
+    return size // 2 // CHUNK * CHUNK
+
+
+def everything(folder):
+    return sorted(p.relative_to(folder).as_posix() for p in folder.rglob("*"))
+
+
+def test_fetch_installs_the_file_and_nothing_else(server, right, tmp_path):
+    server.files["/tiny.mat"] = right
+    spec = make_spec(server, right, "/tiny.mat")
+    assert fetch(spec, tmp_path) == server.address + "/tiny.mat"
+    assert file_path(spec, tmp_path).read_bytes() == right
+    assert everything(tmp_path) == ["tiny", "tiny/tiny.mat"]
+
+
+def test_fetch_does_nothing_if_the_file_is_right(server, right, tmp_path):
+    server.files["/tiny.mat"] = right
+    spec = make_spec(server, right, "/tiny.mat")
+    fetch(spec, tmp_path)
+    asked = len(server.requests)
+    assert fetch(spec, tmp_path) is None
+    assert len(server.requests) == asked
+
+
+def test_fetch_replaces_a_damaged_file(server, right, tmp_path):
+    server.files["/tiny.mat"] = right
+    spec = make_spec(server, right, "/tiny.mat")
+    path = file_path(spec, tmp_path)
+    path.parent.mkdir()
+    path.write_bytes(right[:100])
+    assert state(spec, tmp_path) is State.DAMAGED
+    fetch(spec, tmp_path)
+    assert path.read_bytes() == right
+
+
+def test_second_source_is_used_if_the_first_is_gone(server, right, tmp_path):
+    server.files["/b.mat"] = right
+    spec = make_spec(server, right, "/a.mat", "/b.mat")
+    assert fetch(spec, tmp_path) == server.address + "/b.mat"
+    # What is not there is not asked for again.
+    assert [path for path, _ in server.requests] == ["/a.mat", "/b.mat"]
+    assert everything(tmp_path) == ["tiny", "tiny/tiny.mat"]
+
+
+def test_other_source_clears_what_the_first_began(server, right, tmp_path):
+    server.files.update({"/a.mat": right, "/b.mat": right})
+    server.faults["/a.mat"] = ["cut", "500", "500"]
+    spec = make_spec(server, right, "/a.mat", "/b.mat")
+    assert fetch(spec, tmp_path) == server.address + "/b.mat"
+    assert everything(tmp_path) == ["tiny", "tiny/tiny.mat"]
+
+
+def test_wrong_checksum_is_refused_and_leaves_nothing(server, right, tmp_path):
+    server.files["/tiny.mat"] = right[:-1] + b"?"
+    spec = make_spec(server, right, "/tiny.mat")
+    with pytest.raises(DataError) as caught:
+        fetch(spec, tmp_path)
+    text = str(caught.value)
+    assert "checksum" in text
+    assert spec.file.sha256 in text
+    assert "symmf data import tiny FILE" in text
+    assert str(file_path(spec, tmp_path)) in text
+    assert everything(tmp_path) == ["tiny"]
+
+
+def test_wrong_checksum_keeps_the_file_that_was_there(server, right, tmp_path):
+    server.files["/tiny.mat"] = b"something else"
+    spec = make_spec(server, right, "/tiny.mat")
+    path = file_path(spec, tmp_path)
+    path.parent.mkdir()
+    path.write_bytes(b"mine")
+    with pytest.raises(DataError):
+        fetch(spec, tmp_path)
+    assert path.read_bytes() == b"mine"
+
+
+def test_interrupted_download_is_continued_where_it_ended(server, right, tmp_path):
+    server.files["/tiny.mat"] = right
+    server.faults["/tiny.mat"] = ["cut", "cut"]
+    spec = make_spec(server, right, "/tiny.mat")
+    fetch(spec, tmp_path)
+    assert file_path(spec, tmp_path).read_bytes() == right
+    first = kept(len(right))
+    second = first + kept(len(right) - first)
+    starts = [asked for _, asked in server.requests]
+    assert starts == [None, f"bytes={first}-", f"bytes={second}-"]
+
+
+def test_next_command_continues_after_a_failed_one(server, right, tmp_path):
+    server.files["/tiny.mat"] = right
+    server.faults["/tiny.mat"] = ["cut", "500", "500"]
+    spec = make_spec(server, right, "/tiny.mat")
+    with pytest.raises(DataError, match="500"):
+        fetch(spec, tmp_path)
+    assert not file_path(spec, tmp_path).exists()
+    assert any(name.endswith(".part") for name in everything(tmp_path))
+    fetch(spec, tmp_path)
+    assert server.requests[-1][1] == f"bytes={kept(len(right))}-"
+    assert everything(tmp_path) == ["tiny", "tiny/tiny.mat"]
+
+
+def test_server_without_ranges_starts_over(server, right, tmp_path):
+    server.files["/tiny.mat"] = right
+    server.faults["/tiny.mat"] = ["cut"]
+    server.ranges = False
+    spec = make_spec(server, right, "/tiny.mat")
+    fetch(spec, tmp_path)
+    assert file_path(spec, tmp_path).read_bytes() == right
+
+
+def test_redirection_keeps_what_was_already_there(server, right, tmp_path):
+    server.files.update({"/tiny.mat": right, "/target": right})
+    server.faults["/tiny.mat"] = ["cut", "moved"]
+    spec = make_spec(server, right, "/tiny.mat")
+    fetch(spec, tmp_path)
+    assert server.requests[-1] == ("/target", f"bytes={kept(len(right))}-")
+    assert file_path(spec, tmp_path).read_bytes() == right
+
+
+def test_partial_file_that_is_complete_is_no_trap(server, right, tmp_path):
+    server.files["/tiny.mat"] = right
+    server.faults["/tiny.mat"] = ["cut", "500", "500"]
+    spec = make_spec(server, right, "/tiny.mat")
+    with pytest.raises(DataError):
+        fetch(spec, tmp_path)
+    (part,) = tmp_path.rglob("*.part")
+    part.write_bytes(right + b"more")
+    fetch(spec, tmp_path)
+    assert file_path(spec, tmp_path).read_bytes() == right
+
+
+def test_archive_is_converted_and_not_kept(server, right, tmp_path):
+    server.files["/tiny.zip"] = zipped(FEA)
+    spec = make_spec(server, right, "/tiny.mat", "/tiny.zip")
+    assert fetch(spec, tmp_path) == server.address + "/tiny.zip"
+    assert read(file_path(spec, tmp_path)).digest == spec.digest
+    assert everything(tmp_path) == ["tiny", "tiny/tiny.mat"]
+    assert state(spec, tmp_path) is State.PRESENT
+
+
+def test_archive_with_other_values_is_refused(server, right, tmp_path):
+    other = zipped(FEA + 1)
+    server.files["/tiny.zip"] = other
+    spec = make_spec(server, right, "/tiny.zip")
+    (source,) = spec.file.sources
+    source = replace(source, checksum="md5:" + hashlib.md5(other).hexdigest())
+    spec = replace(spec, file=replace(spec.file, sources=(source,)))
+    with pytest.raises(DataError, match="not the known ones"):
+        fetch(spec, tmp_path)
+    assert everything(tmp_path) == ["tiny"]
+
+
+def test_source_without_checksum_is_checked_by_its_values(server, right, tmp_path):
+    buffer = tmp_path / "other.mat"
+    write_mat(buffer, FEA, GND)
+    server.files["/good.mat"] = buffer.read_bytes()
+    write_mat(buffer, FEA + 1, GND)
+    server.files["/bad.mat"] = buffer.read_bytes()
+    spec = make_spec(server, right, "/bad.mat", "/good.mat")
+    sources = tuple(replace(s, checksum=None) for s in spec.file.sources)
+    spec = replace(spec, file=replace(spec.file, sources=sources))
+    assert fetch(spec, tmp_path / "data") == server.address + "/good.mat"
+    assert everything(tmp_path / "data") == ["tiny", "tiny/tiny.mat"]
+
+
+def test_no_server_gets_one_line_per_source(server, right, tmp_path):
+    spec = make_spec(server, right, "/a.mat", "/b.mat")
+    # A port that was free a moment ago and on which nobody listens.
+    with ThreadingHTTPServer(("127.0.0.1", 0), BaseHTTPRequestHandler) as http:
+        port = http.server_port
+    sources = tuple(
+        replace(s, url=f"http://127.0.0.1:{port}/{i}")
+        for i, s in enumerate(spec.file.sources)
+    )
+    spec = replace(spec, file=replace(spec.file, sources=sources))
+    with pytest.raises(DataError) as caught:
+        fetch(spec, tmp_path)
+    assert str(caught.value).count("no connection") == 2
+    assert everything(tmp_path) == ["tiny"]
+
+
+def test_progress_counts_the_bytes(server, right, tmp_path):
+    class Bar:
+        total = 0
+        done = 0
+        closed = False
+
+        def update(self, n):
+            self.done += n
+
+        def reset(self):
+            self.done = 0
+
+        def close(self):
+            self.closed = True
+
+    bar = Bar()
+    server.files["/tiny.mat"] = right
+    fetch(make_spec(server, right, "/tiny.mat"), tmp_path, progress=bar)
+    assert (bar.total, bar.done, bar.closed) == (len(right), len(right), True)
+
+
+def test_folder_that_cannot_be_written_gets_a_sentence(server, right, tmp_path):
+    blocked = tmp_path / "file"
+    blocked.write_text("not a folder")
+    with pytest.raises(DataError, match=r"cannot be written .*SYMMF_DATA"):
+        fetch(make_spec(server, right, "/tiny.mat"), blocked)
+
+
+def test_data_without_a_file_cannot_be_fetched(tmp_path):
+    with pytest.raises(DataError, match="needs no file"):
+        fetch(DATASETS["digits"], tmp_path)

@@ -1,0 +1,203 @@
+"""The grid of trials: seeds, classes, keys."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from symmf.datasets import Dataset, load_dataset
+from symmf.errors import ConfigError
+from symmf.experiment.config.grid import (
+    Facts,
+    Trial,
+    check_n_clusters,
+    draw_classes,
+    expand,
+    gather_facts,
+)
+from symmf.experiment.config.model import ExperimentConfig
+from symmf.experiment.config.resolve import defaults_of, plain, resolve
+from symmf.experiment.config.yaml import Document, parse_yaml
+from symmf.seeds import generator, seed
+
+TEXT = """\
+name: study
+dataset: digits
+n_clusters: [10, 2]
+trials: 3
+lambda: [0.5, 0]
+methods: [kmeans, symmf, {method: symmf, name: again}]
+"""
+
+
+def make(text=TEXT):
+    document = parse_yaml(text, source="study.yaml")
+    config = resolve(ExperimentConfig.model_validate(document.data), document)
+    return config, document
+
+
+@pytest.fixture(scope="module")
+def digits():
+    return load_dataset("digits")
+
+
+def test_the_grid_is_k_by_trial_by_method_by_lambda(digits):
+    config, _ = make()
+    trials = expand(config, gather_facts(config, digits))
+    assert len(trials) == 2 * 3 * (1 + 2 + 2)
+    first = [(t.n_clusters, t.trial, t.method, t.laplacian_weight) for t in trials[:6]]
+    assert first == [
+        (10, 0, "kmeans", None),
+        (10, 0, "symmf", 0.5),
+        (10, 0, "symmf", 0.0),
+        (10, 0, "again", 0.5),
+        (10, 0, "again", 0.0),
+        (10, 1, "kmeans", None),
+    ]
+
+
+def test_all_methods_of_a_trial_share_classes_and_start(digits):
+    config, _ = make()
+    for trial in expand(config, gather_facts(config, digits)):
+        k, t = trial.n_clusters, trial.trial
+        assert trial.random_state == seed(2022, "digits", k, t, "start")
+        drawn = generator(2022, "digits", k, t, "classes").choice(10, k, replace=False)
+        assert trial.classes == tuple(sorted(drawn) if k < 10 else range(10))
+
+
+def test_entries_that_compute_the_same_share_a_key(digits):
+    config, _ = make()
+    trials = expand(config, gather_facts(config, digits))
+    keys = {t.method: set() for t in trials}
+    for trial in trials:
+        keys[trial.method].add(trial.key)
+    assert keys["symmf"] == keys["again"]
+    assert not keys["symmf"] & keys["kmeans"]
+
+
+def test_the_grid_follows_from_config_and_facts_alone(digits):
+    config, _ = make()
+    facts = gather_facts(config, digits)
+    document = parse_yaml(config.as_yaml(), source="experiment.yaml")
+    again = ExperimentConfig.model_validate(document.data)
+    assert Facts.from_dict(facts.as_dict()) == facts
+    assert expand(again, Facts.from_dict(facts.as_dict())) == expand(config, facts)
+
+
+def test_more_clusters_than_classes_is_refused_with_its_line(digits):
+    config, document = make(TEXT.replace("[10, 2]", "[2, 11]"))
+    with pytest.raises(ConfigError, match=r"line 3: n_clusters 11 .* 10 classes"):
+        check_n_clusters(config, gather_facts(config, digits), document)
+
+
+def test_a_similarity_matrix_is_always_used_whole():
+    data = load_dataset("synthetic", kind="exact_factor", n=12, k=4)
+    text = TEXT.replace("dataset: digits", "dataset: {name: synthetic, n: 12, k: 4}")
+    config, document = make(text.replace("[10, 2]", "[7]"))
+    facts = gather_facts(config, data)
+    check_n_clusters(config, facts, document)
+    assert {trial.classes for trial in expand(config, facts)} == {()}
+    config, document = make(text.replace("[10, 2]", "[13]"))
+    with pytest.raises(ConfigError, match="12 samples"):
+        check_n_clusters(config, gather_facts(config, data), document)
+
+
+@given(st.integers(0, 9), st.integers(1, 8), st.integers(0, 5))
+def test_drawn_classes_are_distinct_sorted_and_repeatable(root, k, t):
+    drawn = draw_classes(root, "x", k, t, 8)
+    assert drawn == draw_classes(root, "x", k, t, 8)
+    assert list(drawn) == sorted(set(drawn))
+    assert len(drawn) == k
+    assert set(drawn) <= set(range(8))
+
+
+SAMPLE = Trial(
+    experiment="e",
+    dataset="d",
+    options={},
+    data_digest="aa",
+    seed=1,
+    n_clusters=2,
+    trial=0,
+    classes=(0, 3),
+    method="m",
+    estimator="symmf",
+    label="M",
+    paper_row="ours",
+    laplacian_weight=0.5,
+    preprocess=("unit_rows",),
+    parameters={"tol": 0.1, "max_iter": 5},
+    defaults={"tol": 0.01, "max_iter": 300, "solver": "auto"},
+    random_state=7,
+    threads=1,
+)
+DETERMINING = {
+    "dataset": st.sampled_from(["d", "e"]),
+    "options": st.sampled_from([{}, {"n": 3}, {"n": 4}]),
+    "data_digest": st.sampled_from(["aa", "ab"]),
+    "seed": st.integers(1, 2),
+    "n_clusters": st.integers(2, 3),
+    "trial": st.integers(0, 1),
+    "classes": st.sampled_from([(0, 3), (0, 4), (3,), ()]),
+    "estimator": st.sampled_from(["symmf", "kmeans"]),
+    "laplacian_weight": st.sampled_from([0.5, 0.0, None]),
+    "preprocess": st.sampled_from([("unit_rows",), (), ("tfidf", "unit_rows")]),
+    "random_state": st.integers(7, 8),
+    "threads": st.integers(1, 2),
+}
+changes = st.fixed_dictionaries({}, optional=DETERMINING)
+
+
+@given(changes, changes)
+def test_keys_are_equal_if_and_only_if_trials_are(one, two):
+    a, b = replace(SAMPLE, **one), replace(SAMPLE, **two)
+    equal = all(getattr(a, name) == getattr(b, name) for name in DETERMINING)
+    assert (a.key == b.key) == equal
+
+
+@given(
+    st.dictionaries(st.sampled_from(["tol", "max_iter", "solver"]), st.integers(0, 2)),
+    st.dictionaries(st.sampled_from(["tol", "max_iter", "solver"]), st.integers(0, 2)),
+)
+def test_keys_see_the_parameters_in_effect(one, two):
+    a, b = replace(SAMPLE, parameters=one), replace(SAMPLE, parameters=two)
+    effective = [{**SAMPLE.defaults, **given} for given in (one, two)]
+    assert (a.key == b.key) == (effective[0] == effective[1])
+
+
+def test_names_order_and_numbers_as_written():
+    renamed = replace(SAMPLE, experiment="x", method="y", label="z", paper_row="none")
+    assert renamed.key == SAMPLE.key
+    turned = replace(SAMPLE, parameters={"max_iter": 5, "tol": 0.1})
+    assert turned.key == SAMPLE.key
+    # A new default changes results, so it changes keys.
+    assert replace(SAMPLE, defaults={**SAMPLE.defaults, "n": 1}).key != SAMPLE.key
+    # Names that a careless join would confuse.
+    joined = replace(SAMPLE, preprocess=("tfidf+unit_rows",))
+    assert joined.key != replace(SAMPLE, preprocess=("tfidf", "unit_rows")).key
+
+
+def test_a_trial_survives_its_dict():
+    assert Trial.from_dict(SAMPLE.as_dict()) == SAMPLE
+    assert Trial.from_dict(SAMPLE.as_dict()).key == SAMPLE.key
+
+
+def test_defaults_are_plain_data():
+    class Estimator:
+        def __init__(self, n_clusters, random_state=None, shape=(2, 3), kind=np.mean):
+            """Take parameters of odd types."""
+
+    assert defaults_of(Estimator) == {"shape": [2, 3], "kind": "numpy.mean"}
+    assert plain(Document(source="", data=1)).endswith("yaml.Document")
+
+
+def test_facts_count_classes():
+    data = Dataset.from_arrays(
+        np.eye(5), [4, 4, 9, 9, 9], name="a", title="A", kind="vector"
+    )
+    config, _ = make()
+    assert gather_facts(config, data).class_sizes == (2, 3)

@@ -1,0 +1,354 @@
+"""The runner: what is run, kept, refused and reported, with real worker processes."""
+
+from __future__ import annotations
+
+import errno
+import os
+import signal
+import threading
+import time
+
+import pandas as pd
+import pytest
+import runner_methods
+from runner_cases import computed, run_config, write_config
+
+from symmf import files
+from symmf.clustering import METHODS
+from symmf.errors import ConfigError, DataError, InputError, SymmfError
+from symmf.experiment.events import read_events
+from symmf.experiment.execution.local_pool import LocalPool
+from symmf.experiment.plan import Shard, make_plans
+from symmf.experiment.runner import run
+from symmf.experiment.status import describe_record, survey
+from symmf.experiment.store.folder import ExperimentStore
+from symmf.experiment.store.lock import FolderLock
+
+
+@pytest.fixture(scope="module")
+def pool():
+    with LocalPool(2) as workers:
+        yield workers
+
+
+@pytest.fixture(autouse=True)
+def methods(monkeypatch):
+    for name, estimator in runner_methods.METHODS.items():
+        monkeypatch.setitem(METHODS, name, estimator)
+
+
+def table(results, name="tiny"):
+    return pd.read_csv(results / name / "trials.csv", keep_default_na=False)
+
+
+def test_a_run_records_every_trial_and_a_second_does_nothing(tmp_path, pool):
+    path = write_config(tmp_path, "[kmeans, weighted]", **{"lambda": "[0, 1]"})
+    summary, _ = run_config(path, tmp_path, pool)
+    assert (summary.ran, summary.failed, summary.exit_code) == (12, 0, 0)
+    found = table(tmp_path)
+    assert set(found["status"]) == {"ok"}
+    assert (found["peak_memory_mb"] > 1).all()
+    folder = tmp_path / "tiny"
+    before = {
+        p: p.read_bytes() for p in folder.rglob("*.*") if p.name != "events.jsonl"
+    }
+    summary, _ = run_config(path, tmp_path, pool)
+    assert (summary.ran, summary.skipped) == (0, 12)
+    assert {p: p.read_bytes() for p in before} == before
+
+
+def test_records_carry_their_provenance(tmp_path, pool):
+    path = write_config(tmp_path, "[kmeans]", n_clusters="2", trials="1")
+    _, (plan,) = run_config(path, tmp_path, pool)
+    (record,) = plan.records.values()
+    (key,) = plan.store.list_keys()
+    stored = plan.store.read(key)
+    assert stored.provenance == record.provenance
+    origin = stored.provenance
+    assert origin["symmf"]
+    assert origin["command"]
+    assert origin["config_digest"] == plan.config.digest()
+    assert origin["data_digest"] == plan.data.digest
+    machine = origin["environment"]
+    assert {"python", "libraries", "blas", "cpu"} <= set(machine)
+    assert {library["num_threads"] for library in machine["blas"]} == {1}
+    assert stored.outcome.started
+    assert stored.outcome.seconds > 0
+    text = describe_record(plan.store, stored)
+    for piece in (key, "kmeans", "config_digest", "random_state", "nmi_max"):
+        assert piece in text
+
+
+def test_the_tables_do_not_depend_on_the_number_of_workers(tmp_path, pool):
+    path = write_config(tmp_path, "[kmeans, symmf, instant]")
+    run_config(path, tmp_path / "two", pool)
+    with LocalPool(1) as single:
+        run_config(path, tmp_path / "one", single)
+    assert computed(tmp_path / "one/tiny") == computed(tmp_path / "two/tiny")
+
+
+def test_an_interrupted_experiment_continues_to_the_same_tables(tmp_path, pool):
+    path = write_config(tmp_path, "[kmeans, symmf]")
+    run_config(path, tmp_path / "whole", pool)
+    for i in (2, 1):
+        run_config(path, tmp_path / "parts", pool, shard=Shard(i, 2))
+    assert computed(tmp_path / "whole/tiny") == computed(tmp_path / "parts/tiny")
+
+
+def test_failures_are_rows_and_are_retried_on_request(tmp_path, pool):
+    switch = tmp_path / "switch"
+    path = write_config(
+        tmp_path,
+        f"[instant, {{method: raises, parameters: {{unless: '{switch}'}}}}, diverges]",
+        n_clusters="2",
+    )
+    summary, (plan,) = run_config(path, tmp_path, pool)
+    assert (summary.ran, summary.failed, summary.exit_code) == (6, 4, 1)
+    found = table(tmp_path)
+    assert dict(found.groupby("method")["status"].first()) == {
+        "diverges": "diverged",
+        "instant": "ok",
+        "raises": "failed",
+    }
+    bad = found[found["status"] != "ok"]
+    assert set(bad["ac"]) == {""}
+    message = "ArithmeticError: the matrix is not to my liking"
+    assert set(bad[bad["method"] == "raises"]["message"]) == {message}
+    key = bad[bad["method"] == "raises"]["key"].iloc[0]
+    assert "runner_methods.py" in plan.store.read(key).outcome.traceback
+
+    summary, _ = run_config(path, tmp_path, pool)
+    assert (summary.ran, summary.exit_code) == (0, 1)
+    switch.write_text("")
+    summary, _ = run_config(path, tmp_path, pool, retry_failed=True)
+    assert (summary.ran, summary.failed) == (4, 2)
+    assert set(table(tmp_path).query("method == 'raises'")["status"]) == {"ok"}
+
+
+def test_fail_fast_stops_and_the_rest_can_follow(tmp_path, pool):
+    path = write_config(tmp_path, "[raises]", trials="20")
+    summary, _ = run_config(path, tmp_path, pool, fail_fast=True)
+    assert summary.failed == summary.ran == 1
+    assert summary.remaining == 39
+    assert (summary.interrupted, summary.exit_code) == (False, 1)
+    assert len(table(tmp_path)) == 1
+
+
+def test_limits_are_hard_and_cost_one_trial_each(tmp_path, pool):
+    path = write_config(
+        tmp_path,
+        "[instant, {method: sleeps, parameters: {seconds: 60}}, "
+        "{method: allocates, parameters: {gigabytes: 3}}, dies]",
+        n_clusters="2",
+        trials="1",
+        limits="{seconds: 1, memory_gb: 0.5}",
+    )
+    start = time.monotonic()
+    summary, (plan,) = run_config(path, tmp_path, pool)
+    assert time.monotonic() - start < 50
+    assert (summary.ran, summary.failed) == (4, 3)
+    found = table(tmp_path).set_index("method")
+    assert dict(found["status"]) == {
+        "instant": "ok",
+        "sleeps": "timeout",
+        "allocates": "memory",
+        "dies": "died",
+    }
+    assert found.loc["sleeps", "message"] == "Stopped at the limit of 1 seconds."
+    assert "(limit 0.5 GiB)" in found.loc["allocates", "message"]
+    assert "was killed" in found.loc["dies", "message"]
+    # The same allocation is fine without the limit, in the same pool.
+    summary, _ = run_config(
+        path,
+        tmp_path,
+        pool,
+        only=["allocates"],
+        retry_failed=True,
+        settings=["limits=null", "methods.allocates.parameters.gigabytes=0.6"],
+    )
+    assert summary.failed == 0
+    assert plan.name == "tiny"
+
+
+def test_a_killed_worker_costs_its_trial_alone(tmp_path, pool):
+    path = write_config(tmp_path, "[{method: sleeps, parameters: {seconds: 0.3}}]")
+    run_config(path, tmp_path / "calm", pool)
+    killed = []
+
+    def kill_one(event):
+        if event.kind == "trial_started" and not killed:
+            busy = [worker for worker in pool._workers if worker.job is not None]
+            killed.append(busy[0].pid)
+            os.kill(killed[0], signal.SIGKILL)
+
+    summary, _ = run_config(path, tmp_path / "shaken", pool, listener=kill_one)
+    assert (summary.ran, summary.statuses) == (4, {"ok": 3, "died": 1})
+    summary, _ = run_config(path, tmp_path / "shaken", pool, retry_failed=True)
+    assert (summary.ran, summary.failed) == (1, 0)
+    assert computed(tmp_path / "calm/tiny") == computed(tmp_path / "shaken/tiny")
+
+
+def test_a_wish_to_stop_keeps_what_is_finished(tmp_path, pool):
+    path = write_config(tmp_path, "[{method: sleeps}]", trials="30")
+
+    def interrupt(event):
+        if event.kind == "trial_finished":
+            os.kill(os.getpid(), signal.SIGINT)
+            threading.Event().wait(0.01)
+
+    plans = make_plans([path], results=tmp_path)
+    before = signal.getsignal(signal.SIGINT)
+    summary = run(plans, backend=pool, listener=_once(interrupt))
+    assert signal.getsignal(signal.SIGINT) is before
+    assert (summary.interrupted, summary.exit_code) == (True, 130)
+    assert len(table(tmp_path)) == summary.ran == 60 - summary.remaining
+    assert read_events(tmp_path / "tiny")[-1]["event"] == "interrupted"
+
+
+def _once(action):
+    seen = []
+
+    def listener(event):
+        if event.kind == "trial_finished" and not seen:
+            seen.append(event)
+            action(event)
+
+    return listener
+
+
+def test_damaged_records_and_leftovers_are_mended(tmp_path, pool):
+    path = write_config(tmp_path, "[instant, kmeans]")
+    run_config(path, tmp_path, pool)
+    expected = computed(tmp_path / "tiny")
+    store = ExperimentStore(tmp_path / "tiny")
+    one, two, three, *_ = store.list_keys()
+    store.path(one).write_bytes(store.path(one).read_bytes()[:-40])
+    store.path(two).write_bytes(b"")
+    store.path(three).unlink()
+    (store.records_folder / f".{three}.h5.999999999.tmp").write_bytes(b"half")
+    (store.folder / "trials.csv").unlink()
+    (store.folder / "experiment.yaml").unlink()
+    with (store.folder / "events.jsonl").open("a") as log:
+        log.write('{"torn')
+    summary, _ = run_config(path, tmp_path, pool)
+    assert summary.ran == 3
+    assert computed(tmp_path / "tiny") == expected
+    assert not list(store.records_folder.glob("*.tmp"))
+    assert all("event" in event for event in read_events(store.folder))
+
+
+def test_fresh_computes_again_what_is_selected(tmp_path, pool):
+    path = write_config(tmp_path, "[instant, kmeans]")
+    run_config(path, tmp_path, pool)
+    summary, _ = run_config(path, tmp_path, pool, fresh=True, only=["kmeans"])
+    assert (summary.ran, summary.skipped) == (4, 0)
+    assert len(table(tmp_path)) == 8
+
+
+def test_a_full_disk_is_a_sentence_and_loses_nothing(tmp_path, pool, monkeypatch):
+    path = write_config(tmp_path, "[instant]", trials="5")
+    written = []
+    real = files._write_all
+
+    def full_after_three(handle, data):
+        if data[:4] == b"\x89HDF":
+            written.append(data)
+            if len(written) > 3:
+                raise OSError(errno.ENOSPC, "No space left on device")
+        real(handle, data)
+
+    monkeypatch.setattr(files, "_write_all", full_after_three)
+    with pytest.raises(SymmfError, match="No space left on device"):
+        run_config(path, tmp_path, pool)
+    monkeypatch.undo()
+    monkeypatch.setitem(METHODS, "instant", runner_methods.Instant)
+    assert len(ExperimentStore(tmp_path / "tiny").list_keys()) == 3
+    summary, _ = run_config(path, tmp_path, pool)
+    assert (summary.ran, summary.skipped) == (7, 3)
+
+
+def test_two_runs_on_one_folder_are_kept_apart(tmp_path, pool):
+    path = write_config(tmp_path, "[instant]")
+    (tmp_path / "tiny").mkdir()
+    with (
+        FolderLock(tmp_path / "tiny"),
+        pytest.raises(InputError, match=f"process {os.getpid()}"),
+    ):
+        run_config(path, tmp_path, pool)
+
+
+def test_an_unwritable_folder_and_bad_requests(tmp_path, pool):
+    path = write_config(tmp_path, "[instant]")
+    (tmp_path / "file").write_text("")
+    with pytest.raises(InputError, match="cannot be written"):
+        run_config(path, tmp_path / "file", pool)
+    with pytest.raises(InputError, match='did you mean "instant"'):
+        make_plans([path], only=["instnat"])
+    with pytest.raises(ConfigError, match="both describe"):
+        make_plans([path, path])
+    with pytest.raises(ConfigError, match=r"line 2: n_clusters 9 .* 4 classes"):
+        make_plans(
+            [write_config(tmp_path, "[instant]", name="many", n_clusters="[2, 9]")]
+        )
+    with pytest.raises(ConfigError, match=r"line 1: .*has no option 'size'"):
+        make_plans(
+            [write_config(tmp_path, "[instant]", dataset="{name: synthetic, size: 3}")]
+        )
+    for text in ("0/2", "3/2", "x", "1"):
+        with pytest.raises(InputError, match="--shard needs"):
+            Shard.parse(text)
+
+
+def test_missing_data_is_told_before_anything_runs(tmp_path, pool, monkeypatch):
+    monkeypatch.setenv("SYMMF_DATA", str(tmp_path / "nothing"))
+    path = write_config(tmp_path, "[kmeans]", dataset="coil20")
+    with pytest.raises(DataError):
+        run_config(path, tmp_path / "results", pool)
+    assert not (tmp_path / "results").exists()
+
+
+def test_several_experiments_share_one_run(tmp_path, pool):
+    one = write_config(tmp_path, "[instant]", name="one")
+    two = write_config(tmp_path, "[kmeans]", name="two")
+    events = []
+    plans = make_plans([one, two], results=tmp_path)
+    summary = run(plans, backend=pool, listener=events.append)
+    assert summary.ran == 8
+    assert {event.experiment for event in events} == {"one", "two"}
+    kinds = [event.kind for event in events if event.experiment == "one"]
+    assert kinds[0] == "run_started"
+    assert kinds.count("trial_finished") == 4
+    assert kinds[-1] == "run_finished"
+    logged = [event["event"] for event in read_events(tmp_path / "one")]
+    assert logged == kinds
+    lines = {line.experiment: line for line in survey(tmp_path)}
+    assert (lines["one"].done, lines["one"].total, lines["one"].state) == (
+        4,
+        4,
+        "complete",
+    )
+
+
+def test_a_changed_label_needs_no_computation(tmp_path, pool):
+    path = write_config(tmp_path, "[instant]")
+    run_config(path, tmp_path, pool)
+    new = ["methods.instant.label=Fast"]
+    summary, _ = run_config(path, tmp_path, pool, settings=new)
+    assert summary.ran == 0
+    assert set(table(tmp_path)["label"]) == {"Fast"}
+
+
+def test_a_method_that_workers_cannot_import_fails_its_trials(
+    tmp_path, pool, monkeypatch
+):
+    class Local(runner_methods.Instant):
+        pass
+
+    Local.__qualname__ = "Nowhere"
+    monkeypatch.setattr(runner_methods, "Nowhere", Local, raising=False)
+    Local.__module__ = "runner_methods"
+    monkeypatch.setitem(METHODS, "local", Local)
+    path = write_config(tmp_path, "[local]", n_clusters="2")
+    summary, _ = run_config(path, tmp_path, pool)
+    assert summary.statuses == {"failed": 2}
+    assert "Nowhere" in table(tmp_path)["message"].iloc[0]

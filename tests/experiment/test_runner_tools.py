@@ -1,0 +1,63 @@
+"""What surrounds a run: merging shards, estimating cost, replaying a record."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from runner_cases import computed, run_config, write_config
+from test_runner import methods, pool  # noqa: F401
+
+from symmf.errors import InputError
+from symmf.experiment.estimate import estimate
+from symmf.experiment.plan import Shard, make_plans
+from symmf.experiment.replay import replay
+from symmf.experiment.store.merge import merge
+
+
+def test_shards_merge_into_the_whole(tmp_path, pool):  # noqa: F811
+    path = write_config(tmp_path, "[instant, symmf]")
+    run_config(path, tmp_path / "whole", pool)
+    for i in (1, 2):
+        run_config(path, tmp_path / f"part{i}", pool, shard=Shard(i, 2))
+    (merged,) = merge([tmp_path / "part1", tmp_path / "part2/tiny"], tmp_path / "all")
+    assert (merged.copied, merged.present, merged.left_out) == (8, 0, 0)
+    assert computed(tmp_path / "all/tiny") == computed(tmp_path / "whole/tiny")
+    (merged,) = merge([tmp_path / "part1"], tmp_path / "all")
+    assert (merged.copied, merged.present) == (0, 4)
+    with pytest.raises(InputError, match="holds no experiment"):
+        merge([tmp_path / "nothing"], tmp_path / "all")
+    run_config(path, tmp_path / "other", pool, settings=["seed=1", "trials=1"])
+    with pytest.raises(InputError, match="config digests"):
+        merge([tmp_path / "other"], tmp_path / "all")
+    other = tmp_path / "other/tiny/provenance.json"
+    content = json.loads(other.read_text())
+    other.write_text(json.dumps({**content, "data_digest": "0" * 64}))
+    with pytest.raises(InputError, match="data digests"):
+        merge([tmp_path / "other"], tmp_path / "all")
+    assert computed(tmp_path / "all/tiny") == computed(tmp_path / "whole/tiny")
+
+
+def test_a_dry_run_estimates_from_what_is_recorded(tmp_path, pool):  # noqa: F811
+    path = write_config(tmp_path, "[instant, kmeans]")
+    (plan,) = make_plans([path], results=tmp_path)
+    cost = estimate(plan)
+    assert (cost.missing, cost.timed, cost.memory_recorded) == (8, 0, False)
+    assert cost.memory_mb > 100
+    run_config(path, tmp_path, pool, only=["kmeans"], shard=Shard(1, 2))
+    (plan,) = make_plans([path], results=tmp_path)
+    cost = estimate(plan)
+    assert (cost.done, cost.missing, cost.timed) == (2, 6, 2)
+    assert cost.seconds > 0
+    assert cost.memory_recorded
+    assert estimate(plan, fresh=True).missing == 8
+
+
+def test_replay_finds_the_same_bits_or_says_what_differs(tmp_path, pool):  # noqa: F811
+    path = write_config(tmp_path, "[symmf]", n_clusters="2", trials="1")
+    _, (plan,) = run_config(path, tmp_path, pool)
+    record = plan.store.read(plan.store.list_keys()[0])
+    assert replay(record, pool).same
+    record.outcome.scores["nmi"] += 1e-16 + record.outcome.scores["nmi"] * 1e-15
+    record.outcome.labels[0] += 1
+    assert replay(record, pool).differences == ("labels", "scores")

@@ -1,0 +1,256 @@
+"""Made-up results in the format of real ones, for the tests of the reporting layer."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import yaml
+
+from symmf.reporting.results import TRACE_COLUMNS, TRIAL_COLUMNS
+
+PAPER_METHODS = (
+    "kmeans",
+    "nmf",
+    "spectral",
+    "symhals",
+    "snmf",
+    "symnmf",
+    "gnmf",
+    "dsc",
+    "symmf",
+)
+TITLES = {"kmeans": "K-means", "symmf": "SymMF (published)", "dsc": "DSC"}
+
+
+def entry(method: str, **given: Any) -> dict[str, Any]:
+    """Return a resolved method entry of a configuration."""
+    row = "ours" if method == "symmf" else method
+    return {
+        "method": method,
+        "name": given.get("name", method),
+        "label": TITLES.get(method, method.upper()),
+        "paper_row": row,
+        **given,
+    }
+
+
+def trial_row(
+    experiment: str,
+    dataset: str,
+    k: int,
+    t: int,
+    e: dict[str, Any],
+    ac: float,
+    **given: Any,
+) -> dict[str, Any]:
+    row: dict[str, Any] = dict.fromkeys(TRIAL_COLUMNS, "")
+    row.update(
+        experiment=experiment,
+        dataset=dataset,
+        n_clusters=k,
+        trial=t,
+        method=e["name"],
+        estimator=e["method"],
+        label=e["label"],
+        paper_row=e["paper_row"],
+        status="ok",
+        ac=ac,
+        nmi=0.9 * (ac or 0),
+        nmi_max=0.88 * (ac or 0),
+        ari=0.8 * (ac or 0),
+        silhouette=0.5 + 0.1 * t,
+        seconds=0.5,
+        n_iter=20,
+        stop="max_iter",
+        error=0.1,
+        n_samples=72 * k,
+        classes=" ".join(map(str, range(k))),
+        preprocess="unit_rows",
+        parameters=json.dumps(e.get("parameters", {})),
+        peak_memory_mb=10,
+        key=f"{experiment}-{k}-{t}-{e['name']}",
+    )
+    row.update(given)
+    return row
+
+
+def write(
+    folder: Path,
+    config: dict[str, Any],
+    rows: list[dict[str, Any]],
+    traces: list[dict[str, Any]] = (),
+    title: str = "",
+    sizes=(1440, 1024, 20),
+):
+    """Write one experiment as the runner does."""
+    here = folder / config["name"]
+    here.mkdir(parents=True)
+    frame = pd.DataFrame(rows, columns=TRIAL_COLUMNS)
+    frame.to_csv(here / "trials.csv", index=False)
+    if len(traces):
+        pd.DataFrame(traces, columns=TRACE_COLUMNS).to_csv(
+            here / "traces.csv", index=False
+        )
+    (here / "experiment.yaml").write_text(yaml.safe_dump(config, sort_keys=False))
+    given = config["dataset"]
+    name = given["name"] if isinstance(given, dict) else given
+    (here / "provenance.json").write_text(
+        json.dumps(
+            {
+                "command": f"symmf run configs/{config['name']}.yaml",
+                "version": "0.1.0",
+                "python": "3.11.7",
+                "dataset": {
+                    "name": name,
+                    "title": title or name,
+                    "n_samples": sizes[0],
+                    "n_features": sizes[1],
+                    "n_classes": sizes[2],
+                },
+                "packages": {"numpy": "2.3.0", "scipy": "1.17.1"},
+            }
+        )
+    )
+    return here
+
+
+def table_experiment(
+    folder: Path,
+    name="coil20",
+    dataset="coil20",
+    ks=(2, 10, 20),
+    methods=PAPER_METHODS,
+    n_trials=10,
+    title="",
+    sizes=(1440, 1024, 20),
+    fail=(),
+    skip=(),
+):
+    """Write a table experiment; scores rise with the method's place in the list."""
+    rng = np.random.default_rng(len(name))
+    published = {"published": True, "max_iter": 20}
+    entries = [
+        entry(m, **({"parameters": published} if m == "symmf" else {})) for m in methods
+    ]
+    if "symmf" in methods:
+        entries.append(
+            entry(
+                "symmf",
+                name="symmf_converged",
+                label="SymMF (run to convergence)",
+                parameters={"solver": "projected_gradient", "tol": 1e-6},
+            )
+        )
+        entries.append(
+            entry(
+                "symmf",
+                name="closed_form",
+                label="Closed form, λ = 0",
+                paper_row="none",
+                parameters={"solver": "eigen"},
+            )
+        )
+    rows = []
+    for k in ks:
+        for index, e in enumerate(entries):
+            for t in range(n_trials):
+                if (e["name"], k) in skip:
+                    continue
+                ac = 0.85 - 0.012 * k + 0.012 * index + 0.03 * rng.normal()
+                ac = float(np.clip(ac, 0.02, 1))
+                lam = 0.5 if e["method"] == "symmf" else ""
+                seconds = 0.2 if e["name"] == "closed_form" else 0.5 + 0.01 * t
+                row = trial_row(
+                    name, dataset, k, t, e, ac, seconds=seconds, **{"lambda": lam}
+                )
+                if (e["name"], k, t) in fail:
+                    row.update(
+                        status="failed",
+                        ac="",
+                        nmi="",
+                        ari="",
+                        nmi_max="",
+                        message="ValueError: the graph has no edges",
+                    )
+                rows.append(row)
+    config = {
+        "name": name,
+        "seed": 2022,
+        "dataset": dataset,
+        "n_clusters": list(ks),
+        "trials": n_trials,
+        "methods": entries,
+        "note": "Unit rows for all methods.",
+    }
+    return write(folder, config, rows, title=title, sizes=sizes)
+
+
+def lambda_experiment(
+    folder: Path, name="lambda_coil20", dataset="coil20", k=5, n_trials=10, slope=-0.05
+):
+    """Write a study of the proposed method over a grid of lambda."""
+    rng = np.random.default_rng(7)
+    grid = [0, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0]
+    entries = [
+        entry("symmf", name="symmf_published", label="SymMF (published)"),
+        entry("symmf", name="symmf_converged", label="SymMF (run to convergence)"),
+    ]
+    rows = [
+        trial_row(
+            name,
+            dataset,
+            k,
+            t,
+            e,
+            0.75 + slope * lam + 0.02 * i + 0.02 * rng.normal(),
+            **{"lambda": lam},
+        )
+        for i, e in enumerate(entries)
+        for lam in grid
+        for t in range(n_trials)
+    ]
+    config = {
+        "name": name,
+        "dataset": dataset,
+        "n_clusters": [k],
+        "trials": n_trials,
+        "lambda": grid,
+        "methods": entries,
+    }
+    return write(folder, config, rows)
+
+
+def regularization_experiment(folder: Path, n_trials=10, gain=0.004):
+    rng = np.random.default_rng(8)
+    ks = [2, 4, 6, 8, 10, 12, 14, 16, 18, 20]
+    entries = [
+        entry("symmf", name="symmf_published", label="SymMF (published)"),
+        entry("symmf", name="symmf_converged", label="SymMF (run to convergence)"),
+    ]
+    rows = [
+        trial_row(
+            "regularization",
+            "coil20",
+            k,
+            t,
+            e,
+            0.95 - 0.015 * k + gain * k * (lam > 0) + 0.01 * rng.normal(),
+            **{"lambda": lam},
+        )
+        for k in ks
+        for e in entries
+        for lam in (0, 0.5)
+        for t in range(n_trials)
+    ]
+    config = {
+        "name": "regularization",
+        "dataset": "coil20",
+        "n_clusters": ks,
+        "trials": n_trials,
+        "methods": entries,
+    }
+    return write(folder, config, rows)

@@ -1,0 +1,159 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from made_results import (
+    PAPER_METHODS,
+    lambda_experiment,
+    regularization_experiment,
+    table_experiment,
+)
+from made_traces import convergence_experiment, full
+
+from symmf.reporting.results import load_results
+from symmf.reporting.verdicts.claims import (
+    CLAIMS,
+    VERDICTS,
+    counts,
+    ledger,
+    write_ledger,
+)
+from symmf.reporting.verdicts.convergence import (
+    adaptive_faster,
+    algorithm1_faster,
+    eigen_expensive,
+    monotone,
+)
+from symmf.reporting.verdicts.scores import (
+    best_everywhere,
+    gain_grows,
+    improvement_significant,
+    lambda_insensitive,
+    regulariser_helps,
+    stable_over_clusters,
+    worse_with_clusters,
+)
+
+PAPER_CELLS = {
+    "coil20": (2, 10, 20),
+    "cifar10": (3, 6, 10),
+    "reuters21578": (2, 8, 15),
+    "tdt2": (2, 10, 20),
+}
+
+
+def test_without_results_nothing_is_decided_and_every_claim_has_a_command(
+    tmp_path: Path,
+) -> None:
+    decided = ledger(load_results(tmp_path))
+    assert set(decided["verdict"]) == {"cannot be decided"}
+    assert decided["command"].str.startswith("symmf run configs/").all()
+    assert len(decided) == len(CLAIMS) == len(set(decided["key"]))
+
+
+def test_the_ledger_on_partial_results(tmp_path: Path) -> None:
+    results = load_results(full(tmp_path / "r"))
+    decided = ledger(results)
+    assert set(decided["verdict"]) <= set(VERDICTS)
+    assert sum(counts(decided).values()) == len(CLAIMS)
+    assert (decided["evidence"].str.len() > 10).all()
+    write_ledger(decided, tmp_path / "a")
+    write_ledger(ledger(load_results(tmp_path / "r")), tmp_path / "b")
+    for file in ("claims.csv", "claims.md"):
+        assert (tmp_path / "a" / file).read_bytes() == (
+            tmp_path / "b" / file
+        ).read_bytes()
+
+
+def test_best_everywhere_needs_all_cells_but_one_loss_is_enough(
+    tmp_path: Path,
+) -> None:
+    for name, ks in PAPER_CELLS.items():
+        table_experiment(tmp_path, name, name, ks, n_trials=4)
+    results = load_results(tmp_path)
+    decision = best_everywhere(results)
+    assert decision.verdict in ("holds", "holds partly")
+    assert "of 24 (cell, metric) pairs" in decision.evidence
+    partial = load_results(tmp_path, ["coil20"])
+    won = best_everywhere(partial)
+    assert won.verdict == ("holds partly" if won.details else "cannot be decided")
+    assert "configs/tdt2.yaml" in won.command
+
+
+def test_the_proposed_method_last_does_not_hold(tmp_path: Path) -> None:
+    methods = ("symmf", *PAPER_METHODS[:-1])
+    table_experiment(tmp_path, methods=methods)
+    results = load_results(tmp_path)
+    decision = best_everywhere(results)
+    assert decision.verdict == "does not hold"
+    assert decision.details
+    significant = improvement_significant(results)
+    assert significant.verdict == "does not hold"
+    assert "significantly worse in" in significant.evidence
+    assert worse_with_clusters(results).verdict == "cannot be decided"  # 1 data set
+    assert stable_over_clusters(results).verdict in VERDICTS
+
+
+@pytest.mark.parametrize(
+    ("gain", "helps", "grows"),
+    [
+        (0.01, "holds", "holds"),
+        (-0.01, "does not hold", "does not hold"),
+    ],
+)
+def test_regulariser(tmp_path: Path, gain: float, helps: str, grows: str) -> None:
+    regularization_experiment(tmp_path, gain=gain, n_trials=6)
+    results = load_results(tmp_path)
+    assert regulariser_helps(results).verdict == helps
+    assert gain_grows(results).verdict == grows
+    assert "paired trials" in regulariser_helps(results).details[0]
+
+
+@pytest.mark.parametrize(
+    ("slope", "verdict"), [(0.0, "cannot be decided"), (-0.3, "does not hold")]
+)
+def test_lambda(tmp_path: Path, slope: float, verdict: str) -> None:
+    # Agreement on one of three panels decides nothing; a counterexample does.
+    lambda_experiment(tmp_path, slope=slope)
+    assert lambda_insensitive(load_results(tmp_path)).verdict == verdict
+
+
+def test_lambda_holds_on_all_three_panels(tmp_path: Path) -> None:
+    for name, dataset, k in (
+        ("lambda", "coil20", 5),
+        ("lambda_reuters21578", "reuters21578", 12),
+        ("lambda_tdt2", "tdt2", 10),
+    ):
+        lambda_experiment(tmp_path, name, dataset, k, slope=0.0)
+    decision = lambda_insensitive(load_results(tmp_path))
+    assert decision.verdict == "holds"
+    assert len(decision.details) == 6
+
+
+def test_convergence_claims(tmp_path: Path) -> None:
+    convergence_experiment(tmp_path)
+    results = load_results(tmp_path)
+    decision = algorithm1_faster(results)
+    assert decision.verdict == "holds"
+    assert sum("(fair)" in text for text in decision.details) == 2
+    # Newton needs fewer iterations but more seconds than Algorithm 2.
+    adaptive = adaptive_faster(results)
+    assert adaptive.verdict == "holds partly"
+    assert "10 of 12" in adaptive.evidence
+    assert monotone(results).verdict == "holds"
+    assert eigen_expensive(results).verdict == "cannot be decided"
+
+
+def test_rises_are_counted(tmp_path: Path) -> None:
+    convergence_experiment(tmp_path, rises=True)
+    decision = monotone(load_results(tmp_path))
+    assert decision.verdict == "does not hold"
+    assert "6 rises" in decision.details[0]
+
+
+def test_cost_of_the_closed_form(tmp_path: Path) -> None:
+    table_experiment(tmp_path, n_trials=3)
+    decision = eigen_expensive(load_results(tmp_path))
+    assert decision.verdict == "does not hold"
+    assert "0.2 s against 0.51 s" in decision.details[0]

@@ -1,0 +1,231 @@
+from __future__ import annotations
+
+import re
+import xml.etree.ElementTree as ET
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from made_results import lambda_experiment, table_experiment
+from made_traces import convergence_experiment, full, illustration
+
+from symmf.reporting.plots.base import FIGURES, draw, save, svg
+from symmf.reporting.plots.factor import (
+    block_means,
+    load_illustration,
+    matched,
+    plane,
+)
+from symmf.reporting.plots.style import LOOKS, StyleBook
+from symmf.reporting.results import load_results
+from symmf.reporting.selection.readings import Line, lines
+from symmf.reporting.selection.traces import band, trials_of
+
+FILES = ("pdf", "png", "csv", "txt")
+
+
+@pytest.fixture(scope="module")
+def results(tmp_path_factory: pytest.TempPathFactory):
+    return load_results(full(tmp_path_factory.mktemp("results")))
+
+
+@pytest.fixture(scope="module")
+def galleries(results):
+    return {name: draw(name, results) for name in FIGURES}
+
+
+def test_every_figure_is_drawn_with_its_files(galleries, tmp_path: Path) -> None:
+    for name, gallery in galleries.items():
+        assert gallery.drawings, name
+        for drawing in gallery.drawings:
+            paths = save(drawing, tmp_path)
+            assert [path.suffix[1:] for path in paths] == list(FILES)
+            assert all(path.stat().st_size for path in paths)
+            assert len(pd.read_csv(paths[2])) == len(drawing.data) > 0
+            assert drawing.caption in paths[3].read_text()
+
+
+def test_same_results_same_bytes(tmp_path: Path) -> None:
+    lambda_experiment(tmp_path / "r", n_trials=2)
+    kept = []
+    for folder in ("a", "b"):
+        (drawing,) = draw("lambda", load_results(tmp_path / "r")).drawings
+        paths = save(drawing, tmp_path / folder)
+        kept.append([path.read_bytes() for path in paths] + [svg(drawing, "x")])
+    assert kept[0] == kept[1]
+    assert b"CreationDate" not in kept[0][0]
+
+
+def test_svg_is_valid_and_carries_the_numbers(galleries) -> None:
+    for gallery in galleries.values():
+        for drawing in gallery.drawings:
+            text = svg(drawing, "here")
+            root = ET.fromstring(text)
+            assert root.tag.endswith("svg")
+            assert root.get("aria-label", "").startswith(drawing.title)
+            ids = re.findall(r'\bid="([^"]*)"', text)
+            assert len(ids) == len(set(ids))
+            assert all(name.startswith("here-") for name in ids)
+            titles = root.iter("{http://www.w3.org/2000/svg}title")
+            labels = [label for group in drawing.points.values() for label in group]
+            assert sorted(str(t.text) for t in titles) == sorted(labels)
+            assert "<metadata>" not in text
+
+
+def test_convergence_panels_come_from_the_configuration(tmp_path: Path) -> None:
+    convergence_experiment(tmp_path, n_trials=3)
+    (drawing,) = draw("convergence", load_results(tmp_path)).drawings
+    data = drawing.data
+    assert list(data["panel"].unique()) == ["a", "b", "c", "d", "e"]
+    first = data[data["panel"] == "a"]
+    assert set(first["method"]) == {"algorithm1", "sym_anls", "admm"}
+    assert set(first["y_axis"]) == {"split_error"}
+    assert set(data[data["panel"] == "d"]["x_axis"]) == {"seconds"}
+    assert (data["low"] <= data["median"]).all()
+    assert (data["median"] <= data["high"]).all()
+    assert set(data["n_trials"]) == {3}
+    assert "Mixed comparison as in the paper" in drawing.caption
+    assert "Fair comparison" in drawing.caption
+    assert drawing.stem == "convergence/figures/convergence"
+
+
+def test_convergence_without_configuration(tmp_path: Path) -> None:
+    convergence_experiment(tmp_path, panels=None, n_trials=2)
+    (drawing,) = draw("convergence", load_results(tmp_path)).drawings
+    assert list(drawing.data["x_axis"].unique()) == ["iteration", "seconds"]
+    assert drawing.data["method"].nunique() == 9
+
+
+def test_titles_that_bring_their_letter_keep_it(tmp_path: Path) -> None:
+    panel = {"title": "(a') fair", "methods": ["admm"], "y": "split_error"}
+    convergence_experiment(tmp_path, panels=[panel, {**panel, "title": "plain"}])
+    (drawing,) = draw("convergence", load_results(tmp_path)).drawings
+    titles = [ax.get_title(loc="left") for ax in drawing.figure.axes]
+    assert titles == ["(a') fair", "(b) plain"]
+
+
+def test_median_and_quartiles_by_hand() -> None:
+    frame = pd.DataFrame(
+        {
+            "trial": np.repeat([0, 1, 2], 2),
+            "iteration": [0, 1] * 3,
+            "error": [1, 1e-2, 1, 1e-4, 1, 1e-6],
+        }
+    )
+    curve = band(list(trials_of(frame, "iteration", "error").values()))
+    assert curve["median"].tolist() == pytest.approx([1, 1e-4])
+    assert curve["low"].tolist() == pytest.approx([1, 1e-5])
+    assert curve["high"].tolist() == pytest.approx([1, 1e-3])
+
+
+def test_a_run_that_stopped_keeps_its_last_value() -> None:
+    long = (np.array([0.0, 1, 2, 3]), np.array([1, 1e-1, 1e-2, 1e-3]))
+    short = (np.array([0.0, 1]), np.array([1, 1e-1]))
+    curve = band([long, short])
+    assert curve["x"].tolist() == [0, 1, 2, 3]
+    assert curve["median"].iloc[-1] == pytest.approx(1e-2)  # between 1e-3 and 1e-1
+
+
+def test_lambda_shows_the_papers_panels_and_names_the_missing_one(galleries) -> None:
+    gallery = galleries["lambda"]
+    (drawing,) = gallery.drawings
+    assert set(drawing.data["dataset"]) == {"coil20", "tdt2"}
+    assert set(drawing.data["metric"]) == {"ac", "nmi"}
+    (gap,) = gallery.missing
+    assert "Reuters-21578, K = 12" in gap.reason
+    assert gap.command == "symmf run configs/lambda_reuters21578.yaml"
+
+
+def test_lambda_on_other_data_is_drawn_too(tmp_path: Path) -> None:
+    lambda_experiment(tmp_path, "mine", "digits", 4, n_trials=2)
+    gallery = draw("lambda", load_results(tmp_path))
+    assert set(gallery.drawings[0].data["dataset"]) == {"digits"}
+    assert len(gallery.missing) == 3
+
+
+def test_nothing_to_draw_names_the_commands(tmp_path: Path) -> None:
+    results = load_results(tmp_path)
+    for name in FIGURES:
+        gallery = draw(name, results)
+        assert gallery.drawings == ()
+        assert gallery.missing
+        assert all(gap.command.startswith("symmf run") for gap in gallery.missing)
+
+
+def test_a_damaged_illustration_counts_as_missing(tmp_path: Path) -> None:
+    folder = table_experiment(tmp_path, ks=(2,), n_trials=2)
+    experiment = load_results(tmp_path).experiments[0]
+    assert load_illustration(experiment) is None
+    (folder / "illustration.npz").write_bytes(b"PK not a zip")
+    assert load_illustration(experiment) is None
+    np.savez(folder / "illustration.npz", A=np.eye(3), H=np.ones((2, 1)),
+             labels=[0, 1], classes=[0, 1])  # fmt: skip
+    assert load_illustration(experiment) is None
+    illustration(tmp_path, "coil20")
+    picture = load_illustration(experiment)
+    assert picture is not None
+    assert picture.names == ("duck", "cup", "car", "cat")
+    assert (np.diff(picture.classes) >= 0).all()
+
+
+def test_two_classes_can_be_illustrated(tmp_path: Path) -> None:
+    folder = table_experiment(tmp_path, ks=(2,), n_trials=2)
+    A = np.kron(np.array([[1, -1], [-1, 1.0]]), np.ones((3, 3)))
+    np.savez(folder / "illustration.npz", A=A, H=A[:, :1], labels=[1, 1, 1, 0, 0, 0],
+             classes=[0, 0, 0, 1, 1, 1])  # fmt: skip
+    results = load_results(tmp_path)
+    assert "mean -1.00" in draw("motivation", results).drawings[0].caption
+    assert "100% of the samples agree" in draw("embedding", results).drawings[0].caption
+
+
+def test_block_means_leave_the_diagonal_out() -> None:
+    A = np.array([[9, 1, 4], [1, 9, 6], [4, 6, 9.0]])
+    means = block_means(A, np.array([0, 0, 1]))
+    assert means.tolist() == [[1, 5], [5, 0]]
+
+
+def test_plane_has_fixed_signs() -> None:
+    H = np.random.default_rng(0).normal(size=(20, 3))
+    assert np.allclose(plane(H), plane(H + 5))  # a shift of all rows is centred away
+    assert np.allclose(plane(H)[::-1], plane(H[::-1]))
+    assert plane(H[:, :1]).shape == (20, 2)
+
+
+def test_more_clusters_than_classes_can_be_matched() -> None:
+    found = matched(np.array([0, 0, 0, 1]), np.array([7, 7, 8, 9]))
+    assert found.tolist() == [0, 0, 2, 1]
+
+
+def test_one_look_per_method_everywhere(results) -> None:
+    known = [line for e in results.experiments for line in lines(e)]
+    book = StyleBook(known)
+    again = StyleBook(dict.fromkeys(known))
+    for line in known:
+        look = book.look(line.experiment, line.method)
+        assert look == again.look(line.experiment, line.method)
+        base = LOOKS.get(line.estimator)
+        if base and line.method == line.estimator:
+            assert (look.color, look.marker) == (base.color, base.marker)
+    for experiment in results.experiments:
+        looks = [book.look(experiment.name, m) for m in experiment.method_order]
+        assert len(set(looks)) == len(looks)
+    nine = [LOOKS[name] for name in LOOKS][:9]
+    assert len({(look.color, look.marker) for look in nine}) == 9
+
+
+def test_unknown_methods_get_distinct_looks() -> None:
+    one = Line(
+        experiment="e",
+        dataset="d",
+        method="mine",
+        estimator="mine",
+        label="mine",
+        paper_row=None,
+        lam=None,
+        parameters="not json",
+    )
+    book = StyleBook([one, replace(one, method="other", estimator="other")])
+    assert book.look("e", "mine") != book.look("e", "other")
+    assert book.look("e", "never seen").marker == "o"

@@ -1,0 +1,183 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from made_results import entry, lambda_experiment, table_experiment, trial_row, write
+
+from symmf.errors import InputError
+from symmf.reporting.results import load_results
+from symmf.reporting.selection.cells import cells, collect, combine, places
+from symmf.reporting.selection.readings import is_study, lines, reference_lambda
+
+
+def test_a_missing_folder_is_empty_not_an_error(tmp_path: Path) -> None:
+    results = load_results(tmp_path / "nowhere")
+    assert results.experiments == ()
+    assert len(results.trials) == len(results.traces) == 0
+    assert collect(results, "ac") == ()
+
+
+def test_an_unknown_experiment_names_those_there_are(tmp_path: Path) -> None:
+    table_experiment(tmp_path, ks=(2,), n_trials=2)
+    with pytest.raises(InputError, match=r"no experiment 'coil'.*coil20"):
+        load_results(tmp_path, ["coil"])
+
+
+def test_reads_back_what_was_written(tmp_path: Path) -> None:
+    table_experiment(tmp_path, ks=(2, 10), n_trials=3)
+    (experiment,) = load_results(tmp_path).experiments
+    assert experiment.dataset == "coil20"
+    assert experiment.cluster_counts == (2, 10)
+    assert experiment.method_order[:2] == ("kmeans", "nmf")
+    assert experiment.planned(2) == 3
+    assert experiment.missing == 0
+    assert experiment.sizes["n_samples"] == 1440
+
+
+def test_sizes_come_from_facts_where_there_is_no_block(tmp_path: Path) -> None:
+    folder = table_experiment(tmp_path, ks=(2,), n_trials=2)
+    facts = {"n_samples": 7, "n_features": 3, "class_sizes": [4, 3]}
+    (folder / "provenance.json").write_text(json.dumps({"facts": facts}))
+    (experiment,) = load_results(tmp_path).experiments
+    assert experiment.sizes == {
+        "name": "coil20", "n_samples": 7, "n_features": 3, "n_classes": 2,
+    }  # fmt: skip
+
+
+def test_missing_trials_are_counted(tmp_path: Path) -> None:
+    table_experiment(tmp_path, ks=(2, 10), n_trials=4, skip=[("dsc", 10)])
+    (experiment,) = load_results(tmp_path).experiments
+    assert experiment.missing == 4
+    path = tmp_path / "coil20" / "trials.csv"
+    path.write_text("\n".join(path.read_text().splitlines()[:-1]) + "\n")
+    (experiment,) = load_results(tmp_path).experiments
+    assert experiment.missing == 5
+
+
+def test_damaged_files_are_noted_and_left_out(tmp_path: Path) -> None:
+    folder = table_experiment(tmp_path, ks=(2,), n_trials=2)
+    (folder / "experiment.yaml").write_text("a: [1")
+    (folder / "provenance.json").write_text("[]")
+    (folder / "traces.csv").write_bytes(b'"')
+    results = load_results(tmp_path)
+    assert len(results.problems) == 3
+    assert len(results.trials) > 0
+    (folder / "trials.csv").write_text("n_clusters,ac\n,0.5\n")
+    results = load_results(tmp_path)
+    assert any("lacks the columns" in text for text in results.problems)
+    assert any("without a number of clusters" in text for text in results.problems)
+    assert len(results.trials) == 0
+
+
+def test_an_empty_trials_file_is_read(tmp_path: Path) -> None:
+    folder = table_experiment(tmp_path, ks=(2,), n_trials=2)
+    for content in ("", (folder / "trials.csv").read_text().splitlines()[0] + "\n"):
+        (folder / "trials.csv").write_text(content)
+        results = load_results(tmp_path)
+        assert all(not cell.n_good for cell in cells(results.experiments[0], "ac"))
+
+
+def test_failed_trials_never_count(tmp_path: Path) -> None:
+    table_experiment(tmp_path, ks=(2,), n_trials=5, fail=[("nmf", 2, 1)])
+    (experiment,) = load_results(tmp_path).experiments
+    cell = next(c for c in cells(experiment, "ac") if c.line.method == "nmf")
+    assert [trial for trial, _ in cell.scores] == [0, 2, 3, 4]
+    assert (cell.n_good, cell.n_total, cell.lost) == (4, 5, "1 failed")
+    assert cell.mean == pytest.approx(sum(cell.values) / 4)
+
+
+def test_first_entry_of_a_row_is_primary(tmp_path: Path) -> None:
+    table_experiment(tmp_path, ks=(2,), n_trials=2)
+    (experiment,) = load_results(tmp_path).experiments
+    primary = {ln.paper_row: ln.method for ln in lines(experiment) if ln.primary}
+    assert primary["ours"] == "symmf"
+    assert len(primary) == 9
+    further = [ln.method for ln in lines(experiment) if not ln.primary]
+    assert further == ["symmf_converged", "closed_form"]
+
+
+def test_a_grid_of_lambda_makes_lines_and_an_oracle(tmp_path: Path) -> None:
+    lambda_experiment(tmp_path, n_trials=3)
+    (experiment,) = load_results(tmp_path).experiments
+    assert is_study(experiment)
+    mine = [ln for ln in lines(experiment) if ln.method == "symmf_published"]
+    assert [ln.lam for ln in mine[:-2]] == [0, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0]
+    assert [ln.choice for ln in mine[-2:]] == ["blind", "oracle"]
+    assert [ln.lam for ln in mine if ln.primary] == [0.5]
+    scores = {c.line.name: c.mean for c in cells(experiment, "ac")}
+    best = max(v for k, v in scores.items() if k.startswith("symmf_published"))
+    assert scores["symmf_published@oracle"] == best
+
+
+def test_lambda_chosen_without_labels_takes_the_best_silhouette(tmp_path: Path) -> None:
+    e = entry("symmf")
+    rows = [
+        trial_row("mine", "coil20", 2, t, e, ac, silhouette=s, **{"lambda": lam})
+        for t, lam, ac, s in [
+            (0, 0.1, 0.9, 0.2),
+            (0, 0.5, 0.6, 0.7),
+            (1, 0.1, 0.8, 0.4),
+            (1, 0.5, 0.5, 0.3),
+        ]
+    ]
+    config = {
+        "name": "mine", "dataset": "coil20", "n_clusters": [2], "trials": 2,
+        "methods": [e],
+    }  # fmt: skip
+    folder = write(tmp_path, config, rows)
+    (experiment,) = load_results(tmp_path).experiments
+    blind = next(c for c in cells(experiment, "ac") if c.line.choice == "blind")
+    assert blind.scores == ((0, 0.6), (1, 0.8))
+    # Results without silhouettes are read as well, and have no such line.
+    path = folder / "trials.csv"
+    path.write_text(
+        "\n".join(
+            ",".join(line.split(",")[:14] + line.split(",")[15:])
+            for line in path.read_text().splitlines()
+        )
+    )
+    results = load_results(tmp_path)
+    assert results.problems == ()
+    assert {ln.choice for ln in lines(results.experiments[0])} == {"", "oracle"}
+
+
+def test_reference_lambda_is_the_nearest_to_the_papers() -> None:
+    assert reference_lambda([0.4, 2.0]) == 0.4
+
+
+def test_further_experiments_on_the_same_data_become_further_rows(
+    tmp_path: Path,
+) -> None:
+    for dataset in ("coil20", "cifar10"):
+        table_experiment(tmp_path, dataset, dataset, (2,), ("kmeans", "symmf"), 2)
+        shared = f"{dataset}_shared"
+        table_experiment(tmp_path, shared, dataset, (2,), ("kmeans", "symnmf"), 2)
+    rows = collect(load_results(tmp_path), "ac")
+    titles = [row.title for row in rows if row.primary]
+    # SymNMF was run by the second experiment only, so it fills the paper's row.
+    assert titles == ["K-means", "SymNMF", "Ours"]
+    shared_row = next(row for row in rows if row.title == "K-means [shared]")
+    assert places([shared_row]) == [("coil20", 2), ("cifar10", 2)]
+    assert not shared_row.primary
+
+
+def test_columns_follow_the_paper_then_names(tmp_path: Path) -> None:
+    for dataset in ("digits", "tdt2", "coil20"):
+        table_experiment(tmp_path, dataset, dataset, (2,), ("kmeans", "nmf"), 2)
+    rows = collect(load_results(tmp_path), "nmi")
+    assert [name for name, _ in places(rows)] == ["coil20", "tdt2", "digits"]
+
+
+def test_configuration_decides_what_is_a_study(tmp_path: Path) -> None:
+    e = entry("symmf")
+    rows = [trial_row("readings", "tdt2", 2, t, e, 0.5) for t in range(2)]
+    config = {
+        "name": "readings", "dataset": "tdt2", "n_clusters": [2], "trials": 2,
+        "methods": [e], "figures": {"tables": True},
+    }  # fmt: skip
+    write(tmp_path, config, rows)
+    (experiment,) = load_results(tmp_path).experiments
+    assert not is_study(experiment)
+    assert combine(cells(experiment, "ac"))[0].title == "Ours"

@@ -1,0 +1,208 @@
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+from io import StringIO
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from made_results import lambda_experiment, table_experiment
+from made_traces import full
+from rich.console import Console
+
+from symmf.paper.values import ROWS
+from symmf.reporting.results import load_results
+from symmf.reporting.tables.formats import (
+    latex_escape,
+    render,
+    render_datasets,
+    to_frame,
+    to_latex,
+    to_markdown,
+    to_rich,
+    write_tables,
+)
+from symmf.reporting.tables.model import (
+    Entry,
+    combined_table,
+    dataset_table,
+    experiment_table,
+    missing_tables,
+    split_by_dataset,
+)
+
+KINDS = ("latex", "markdown", "csv")
+
+
+@pytest.fixture(scope="module")
+def results(tmp_path_factory: pytest.TempPathFactory):
+    return load_results(full(tmp_path_factory.mktemp("results")))
+
+
+def test_the_papers_shape(results) -> None:
+    table = combined_table(results, "nmi")
+    assert table.groups == [("COIL-20", 3), ("CIFAR-10", 3), ("Digits", 2)]
+    top = [row.title for row in table.rows if not row.below]
+    assert top == list(ROWS.values())
+    assert [row.title for row in table.rows if row.below] == [
+        "SymMF (run to convergence)",
+        "Closed form, λ = 0",
+    ]
+    text = to_latex(table)
+    assert r"\multicolumn{3}{c}{COIL-20} & \multicolumn{3}{c}{CIFAR-10}" in text
+    assert r"\cmidrule(r){1-1}\cmidrule(r){2-4}\cmidrule(r){5-7}" in text
+    assert "{Method} & {2} & {10} & {20} & {3}" in text
+    assert "$K$-means & " in text
+    assert text.count(r"\midrule") == 2
+
+
+def test_best_and_second_are_marked_by_printed_value(results) -> None:
+    for metric in ("nmi", "ac"):
+        table = combined_table(results, metric)
+        top = [row for row in table.rows if not row.below]
+        for column in range(len(table.columns)):
+            entries = [row.entries[column] for row in top if row.entries[column].n_good]
+            values = sorted({e.text for e in entries}, reverse=True)
+            assert {e.text for e in entries if e.best} == {values[0]}
+            assert {e.text for e in entries if e.second} == {values[1]}
+        assert not any(
+            e.best or e.second for r in table.rows if r.below for e in r.entries
+        )
+
+
+def test_incomplete_cells_say_so(results) -> None:
+    table = combined_table(results, "ac")
+    by_title = {row.title: row for row in table.rows}
+    assert by_title["GNMF"].entries[2].share == "8/10"
+    assert by_title["DSC"].entries[2].text == "–"
+    assert by_title["DSC"].entries[2].share == "0/10"
+    assert by_title["K-means"].entries[0].share == ""
+    assert "$^{8/10}$" in to_latex(table)
+    assert "(8/10)" in to_markdown(table)
+    assert "DSC: no good trial for COIL-20 K = 20 (10 not run)." in table.notes
+
+
+@pytest.mark.parametrize("std", [False, True])
+def test_all_formats_carry_the_same_numbers(results, std: bool) -> None:
+    for metric in ("nmi", "ac"):
+        table = combined_table(results, metric)
+        frame = to_frame(table)
+        expected = [v for v in frame["mean"] if v]
+        latex, markdown = render(table, "latex", std=std), to_markdown(table, std=std)
+        body = latex[latex.index("{Method}") : latex.index("bottomrule")]
+        body = re.sub(r"\\scriptsize\$\\,\\pm\\,\$0\.\d+", "", body)
+        assert re.findall(r"0\.\d{3}", body) == expected
+        lines = [line for line in markdown.splitlines() if line.startswith("| ")][1:]
+        shown = re.sub(r"± 0\.\d{3}", "", "\n".join(lines))
+        assert re.findall(r"0\.\d{3}", shown) == expected
+        again = pd.read_csv(StringIO(render(table, "csv")), dtype=str)
+        assert [v for v in again["mean"].fillna("") if v] == expected
+        assert ("±" in markdown) == std
+
+
+def test_tables_are_byte_stable(results, tmp_path: Path) -> None:
+    first = write_tables(results, tmp_path / "a", kinds=KINDS, std=True)
+    again = load_results(results.folder)
+    second = write_tables(again, tmp_path / "b", kinds=KINDS, std=True)
+    assert [p.name for p in first] == [p.name for p in second]
+    assert [p.read_bytes() for p in first] == [p.read_bytes() for p in second]
+    assert (tmp_path / "a" / "coil20" / "tables" / "nmi_std.tex").is_file()
+
+
+def test_table_one_is_asserted_from_the_loaded_data(results) -> None:
+    frame = dataset_table(results).set_index("dataset")
+    assert frame.loc["coil20", "verdict"] == "as published"
+    assert frame.loc["tdt2", "verdict"] == "differs"
+    assert frame.loc["digits", "verdict"] == "not in the paper"
+    assert list(frame.index) == ["coil20", "cifar10", "tdt2", "digits"]
+    for kind in KINDS:
+        assert "1440" in render_datasets(dataset_table(results), kind)
+
+
+def test_latex_compiles_in_a_minimal_document(results, tmp_path: Path) -> None:
+    if shutil.which("pdflatex") is None:
+        pytest.skip("no pdflatex on this machine")
+    write_tables(results, tmp_path, kinds=("latex",))
+    write_tables(results, tmp_path, kinds=("latex",), std=True)
+    files = sorted(path.relative_to(tmp_path) for path in tmp_path.rglob("*.tex"))
+    inputs = "\n".join(rf"\input{{{path.as_posix()}}}\clearpage" for path in files)
+    (tmp_path / "all.tex").write_text(
+        "\\documentclass[twocolumn]{article}\n\\usepackage{booktabs,graphicx}\n"
+        f"\\begin{{document}}\n{inputs}\n\\end{{document}}\n"
+    )
+    done = subprocess.run(
+        ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "all.tex"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        errors="replace",
+    )
+    assert done.returncode == 0, done.stdout[-2000:]
+    assert "Overfull" not in done.stdout
+
+
+def test_labels_cannot_break_latex() -> None:
+    hostile = "a_b & 100% $x^2$ #1 {~} \\end λ ≥ ü 漢"
+    text = latex_escape(hostile)
+    assert text.isascii()
+    assert r"a\_b \& 100\% \$x\textasciicircum{}2\$ \#1" in text
+    assert r"$\lambda$ $\ge$ u ?" in text
+
+
+def test_a_study_lists_every_lambda_and_warns_of_the_oracle(tmp_path: Path) -> None:
+    lambda_experiment(tmp_path, n_trials=3)
+    results = load_results(tmp_path)
+    table = experiment_table(results.experiments[0], results, "ac")
+    titles = [row.title for row in table.rows]
+    assert "SymMF (published), λ = 0.5" in titles
+    assert not any(row.below for row in table.rows)
+    assert any("peeks at the labels" in note for note in table.notes)
+    oracle = next(row for row in table.rows if "chosen with the labels" in row.title)
+    assert not oracle.entries[0].best
+    assert combined_table(results, "ac").columns == ()
+
+
+def test_one_data_set_alone_and_one_method_alone(tmp_path: Path) -> None:
+    table_experiment(tmp_path, "quickstart", "digits", (3,), ("kmeans",), 1)
+    results = load_results(tmp_path)
+    table = combined_table(results, "ac")
+    assert [row.title for row in table.rows] == ["K-means"]
+    assert not table.rows[0].entries[0].best  # nothing to be better than
+    assert table.rows[0].entries[0].spread == ""  # one trial has no deviation
+    assert "digits" in to_markdown(table) or "Digits" in to_markdown(table)
+    assert r"\pm" not in to_latex(table, std=True)
+
+
+def test_equal_printed_values_share_the_mark() -> None:
+    from symmf.reporting.tables.model import TableRow, _mark
+
+    values = (0.70001, 0.70002, 0.6, 0.6)
+    rows = [
+        TableRow(title="x", entries=(Entry(mean=v, n_good=1, n_total=1),))
+        for v in values
+    ]
+    marked = [row.entries[0] for row in _mark(rows)]
+    assert [e.best for e in marked] == [True, True, False, False]
+    assert [e.second for e in marked] == [False, False, True, True]
+
+
+def test_what_is_missing_is_named_with_its_command(results) -> None:
+    gaps = missing_tables(results)
+    assert [gap.command for gap in gaps] == [
+        "symmf run configs/reuters21578.yaml",
+        "symmf run configs/tdt2.yaml",
+    ]
+
+
+def test_terminal_tables_can_be_split(results) -> None:
+    table = combined_table(results, "ac")
+    parts = split_by_dataset(table)
+    assert [part.groups[0][0] for part in parts] == ["COIL-20", "CIFAR-10", "Digits"]
+    assert "NMF" not in [row.title for row in parts[2].rows]
+    console = Console(file=StringIO(), width=100)
+    console.print(to_rich(parts[0], std=True))
+    shown = console.file.getvalue()  # type: ignore[attr-defined]
+    assert "K = 20" in shown
+    assert "±" in shown

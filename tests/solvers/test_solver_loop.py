@@ -1,0 +1,107 @@
+"""What the loop around every solver promises: trace, limits, callbacks."""
+
+import numpy as np
+from solver_cases import every_pair, every_solver, options, planted
+
+from symmf import factorize
+from symmf.solvers import SOLVERS, Stop
+
+
+@every_pair
+def test_the_trace_is_complete(solver, constraint):
+    M, _ = planted(noise=0.3)
+    seen = []
+    fit = factorize(
+        M,
+        3,
+        random_state=0,
+        max_iter=9,
+        tol=0,
+        callback=seen.append,
+        **options(solver, constraint),
+    )
+    expected = 1 if SOLVERS[solver].one_shot else 9
+    assert fit.n_iter == expected
+    assert len(fit.error) == len(fit.seconds) == len(seen) == expected + 1
+    assert (np.diff(fit.seconds) >= 0).all()
+    assert (fit.split_error is not None) == SOLVERS[solver].split
+    assert (fit.P is not None) == SOLVERS[solver].split
+    for it, error in zip(seen, fit.error, strict=True):
+        dense = np.sum((M - it.H @ it.H.T) ** 2) / np.sum(M**2)
+        assert it.error == error
+        np.testing.assert_allclose(error, dense, rtol=1e-9, atol=1e-15)
+    if fit.split_error is not None:
+        for it, error in zip(seen, fit.split_error, strict=True):
+            dense = np.sum((M - it.H @ it.P.T) ** 2) / np.sum(M**2)
+            np.testing.assert_allclose(error, dense, rtol=1e-9, atol=1e-15)
+    assert np.array_equal(fit.H, seen[-1].H)
+
+
+@every_pair
+def test_without_a_tolerance_exactly_max_iter_iterations_run(solver, constraint):
+    """Even at a standstill, which an exact factor is for most of them."""
+    H = np.eye(3)[np.arange(12) % 3]
+    for M in (H @ H.T, np.zeros((12, 12))):
+        fit = factorize(M, 3, H0=H, max_iter=30, tol=0, **options(solver, constraint))
+        if SOLVERS[solver].one_shot:
+            assert (fit.n_iter, fit.stop) == (1, Stop.tolerance)
+        else:
+            assert (fit.n_iter, fit.stop) == (30, Stop.max_iter)
+
+
+@every_pair
+def test_a_tolerance_ends_the_run(solver, constraint):
+    M, _ = planted(noise=0.3)
+    fit = factorize(
+        M, 3, random_state=0, max_iter=20_000, tol=1e-3, **options(solver, constraint)
+    )
+    if fit.constraint.exact:
+        assert fit.stop in (Stop.tolerance, Stop.stalled)
+        assert fit.n_iter < 20_000
+
+
+@every_pair
+def test_a_callback_can_stop(solver, constraint):
+    M, _ = planted()
+    fit = factorize(
+        M,
+        3,
+        random_state=0,
+        tol=0,
+        callback=lambda it: it.iteration == 1,
+        **options(solver, constraint),
+    )
+    assert (fit.n_iter, fit.stop) == (1, Stop.callback)
+
+
+@every_solver
+def test_what_a_callback_does_to_its_arrays_changes_nothing(solver):
+    M, _ = planted()
+
+    def spoil(it):
+        it.H[:] = np.nan
+        if it.P is not None:
+            it.P[:] = np.nan
+
+    more = {"random_state": 0, "max_iter": 5, "tol": 0, "solver": solver}
+    spoiled = factorize(M, 3, callback=spoil, **more)
+    assert np.array_equal(spoiled.H, factorize(M, 3, **more).H)
+
+
+@every_pair
+def test_the_time_limit_is_honoured(solver, constraint, monkeypatch):
+    """With a clock that advances a second at each look."""
+    from symmf.solvers import _loop as loop
+
+    ticks = iter(range(10**6))
+    monkeypatch.setattr(loop.time, "perf_counter", lambda: float(next(ticks)))
+    M, _ = planted()
+    fit = factorize(
+        M, 3, random_state=0, tol=0, max_seconds=2.5, **options(solver, constraint)
+    )
+    if SOLVERS[solver].one_shot:
+        assert fit.stop == Stop.tolerance
+        return
+    # Iterates 0, 1, 2 take one second each; the third second passes the limit.
+    assert (fit.stop, fit.n_iter) == (Stop.time, 2)
+    assert fit.seconds.tolist() == [1.0, 2.0, 3.0]
