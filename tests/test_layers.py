@@ -33,6 +33,7 @@ LAYERS = {
     "errors": -1,
     "notation": -1,
     "files": 0,
+    "validation": 0,
     "linalg": 0,
     "seeds": 0,
 }

@@ -1,0 +1,141 @@
+"""The one place for "did you mean" and for checks of numbers and names.
+
+Every check raises :class:`~symmf.errors.InputError` with a sentence that names the
+parameter, what it may be and what was given.
+"""
+
+from __future__ import annotations
+
+import difflib
+import inspect
+import math
+import numbers
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, TypeGuard
+
+from symmf.errors import InputError
+
+
+def nearest(word: object, known: Iterable[str]) -> str | None:
+    """Return the known name most like ``word``, or None.
+
+    Examples
+    --------
+    >>> nearest("Trails", ["seed", "trials"])
+    'trials'
+    """
+    lower = {name.lower(): name for name in known}
+    found = difflib.get_close_matches(str(word).lower()[:200], list(lower), n=1)
+    return lower[found[0]] if found else None
+
+
+def did_you_mean(word: object, known: Iterable[str]) -> str:
+    """Return " Did you mean ...?" with the nearest known name, or nothing.
+
+    Examples
+    --------
+    >>> did_you_mean("nonegative", ["none", "nonnegative"])
+    " Did you mean 'nonnegative'?"
+    """
+    near = nearest(word, known)
+    return f" Did you mean {near!r}?" if near else ""
+
+
+def unknown_name(kind: str, word: object, known: Iterable[str]) -> str:
+    """Return the sentence for a name that is not in a registry.
+
+    Examples
+    --------
+    >>> unknown_name("solver", "newtom", ["newton", "eigen"])
+    "There is no solver 'newtom'. Did you mean 'newton'? Known: newton, eigen."
+    """
+    names = list(known)
+    listed = f" Known: {', '.join(names)}." if names else " None is known."
+    return f"There is no {kind} {word!r}.{did_you_mean(word, names)}{listed}"
+
+
+def check_name(kind: str, word: object, known: Iterable[str]) -> str:
+    """Return a name of a registry, or raise with the nearest one."""
+    names = list(known)
+    if not isinstance(word, str) or word not in names:
+        raise InputError(unknown_name(kind, word, names))
+    return word
+
+
+def check_options(what: str, options: Iterable[str], known: Sequence[str]) -> None:
+    """Raise unless every option is one that ``what`` takes.
+
+    ``what`` begins the sentence: "The similarity 'cosine_knn'".
+    """
+    for option in options:
+        if option not in known:
+            takes = f"It takes: {', '.join(known)}." if known else "It takes none."
+            raise InputError(
+                f"{what} has no option {option!r}.{did_you_mean(option, known)} {takes}"
+            )
+
+
+def option_names(build: Callable[..., Any], *, skip: int = 0) -> list[str]:
+    """Return the names of the arguments of a builder after the first ``skip``."""
+    return list(inspect.signature(build).parameters)[skip:]
+
+
+def check_choice(name: str, value: object, choices: Iterable[str]) -> None:
+    """Raise unless the parameter is one of the names."""
+    known = list(choices)
+    if not isinstance(value, str) or value not in known:
+        names = ", ".join(repr(choice) for choice in known)
+        hint = did_you_mean(value, known) if isinstance(value, str) else ""
+        raise InputError(f"{name} is one of {names}, not {value!r}.{hint}")
+
+
+def is_number(value: object) -> TypeGuard[float]:
+    """Tell whether a value is a finite real number, and not a word or a flag."""
+    if isinstance(value, bool) or not isinstance(value, numbers.Real):
+        return False
+    return math.isfinite(value)
+
+
+def is_whole(value: object) -> TypeGuard[int]:
+    """Tell whether a value is an integer (numpy's count), and not a flag."""
+    return not isinstance(value, bool) and isinstance(value, numbers.Integral)
+
+
+def check_number(
+    name: str,
+    value: object,
+    *,
+    least: float = -math.inf,
+    above: float = -math.inf,
+    most: float = math.inf,
+    whole: bool = False,
+) -> None:
+    """Raise unless the parameter is a finite number within its bounds.
+
+    Parameters
+    ----------
+    name
+        The parameter's name, as the user writes it.
+    value
+        What was given.
+    least, above, most
+        Bounds: value >= least, value > above, value <= most.
+    whole
+        Whether it must be an integer.
+
+    Examples
+    --------
+    >>> check_number("tol", 1e-6, least=0)
+    >>> check_number("k", 0, least=1, whole=True)
+    Traceback (most recent call last):
+    symmf.errors.InputError: k must be a whole number >= 1, not 0.
+    """
+    fits = is_whole(value) if whole else is_number(value)
+    if fits and least <= value <= most and value > above:  # type: ignore[operator]
+        return
+    bounds = [f">= {least:g}"] * (least > -math.inf)
+    bounds += [f"> {above:g}"] * (above > -math.inf)
+    bounds += [f"<= {most:g}"] * (most < math.inf)
+    what = "a whole number" if whole else "a finite number"
+    allowed = " ".join([what, " and ".join(bounds)]).strip()
+    raise InputError(f"{name} must be {allowed}, not {value!r}.")
