@@ -1,4 +1,4 @@
-"""The figures of results/benchmarks, drawn from the tables beside them."""
+"""The figures of results/reference/benchmarks, drawn from the tables beside them."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ import click
 import numpy as np
 import pandas as pd
 
-OUT = Path("results/benchmarks")
+OUT = Path("results/reference/benchmarks")
 REPEATS = 11
 
 

@@ -34,7 +34,13 @@ def _results_option(command: Callable[..., Any]) -> Callable[..., Any]:
         default=Path("results"),
         show_default=True,
         help="Folder with one folder per experiment.",
-    )(command)
+    )(
+        click.option(
+            "--reference",
+            is_flag=True,
+            help="Read the committed study; default: your own runs, if there are any.",
+        )(command)
+    )
 
 
 def _out_option(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -58,7 +64,12 @@ def _out_option(command: Callable[..., Any]) -> Callable[..., Any]:
 @_results_option
 @_out_option
 def tables(
-    experiments: tuple[str, ...], kind: str, std: bool, results: Path, out: Path | None
+    experiments: tuple[str, ...],
+    kind: str,
+    std: bool,
+    reference: bool,
+    results: Path,
+    out: Path | None,
 ) -> None:
     """Show and write the tables: data sets, NMI and AC.
 
@@ -72,7 +83,7 @@ def tables(
         missing_tables,
     )
 
-    found = _load(results, experiments)
+    found = _load(results, experiments, reference)
     kinds = tuple(FORMATS) if kind == "all" else (kind,)
     console = _console()
     for metric in METRICS:
@@ -98,7 +109,11 @@ def tables(
 @_results_option
 @_out_option
 def plot(
-    name: str, experiments: tuple[str, ...], results: Path, out: Path | None
+    name: str,
+    experiments: tuple[str, ...],
+    reference: bool,
+    results: Path,
+    out: Path | None,
 ) -> None:
     """Draw a figure as PDF and PNG, with its numbers as CSV and its caption.
 
@@ -110,7 +125,7 @@ def plot(
 
     from symmf.reporting.plots.base import draw, save
 
-    found = _load(results, experiments)
+    found = _load(results, experiments, reference)
     written: list[Path] = []
     for each in PLOTS if name == "all" else (name,):
         gallery = draw(each, found)
@@ -125,13 +140,13 @@ def plot(
 @click.command()
 @_results_option
 @_out_option
-def compare(results: Path, out: Path | None) -> None:
+def compare(reference: bool, results: Path, out: Path | None) -> None:
     """Set our values beside the paper's 216, decide its claims, test differences."""
     from symmf.reporting.statistics.words import write_statistics
     from symmf.reporting.verdicts import claims
     from symmf.reporting.verdicts import values as verdicts
 
-    found = _load(results)
+    found = _load(results, reference=reference)
     comparison = verdicts.compare(found)
     decided = claims.ledger(found)
     console = _console()
@@ -159,19 +174,23 @@ def compare(results: Path, out: Path | None) -> None:
     type=click.Path(dir_okay=False, path_type=Path),
     help="The page to write; default: report.html in the results folder.",
 )
-def report(results: Path, out: Path | None) -> None:
+def report(reference: bool, results: Path, out: Path | None) -> None:
     """Write everything as one HTML page that needs no network."""
     from symmf.reporting.page.render import write_report
 
-    found = _load(results)
+    found = _load(results, reference=reference)
     path = write_report(found, out or results / "report.html")
     _say_written([path], found)
 
 
-def _load(results: Path, names: Sequence[str] = ()) -> Results:
+def _load(results: Path, names: Sequence[str] = (), reference: bool = False) -> Results:
     """Bring the CSV files up to date with the records, then read them."""
+    from symmf.experiment.store.places import results_place
     from symmf.reporting.results import load_results
 
+    place = results_place(results, reference=reference)
+    click.echo(place.sentence)
+    results = place.folder
     for records in sorted(results.glob("*/records")):
         if records.is_dir() and (not names or records.parent.name in names):
             _export(records.parent)

@@ -44,7 +44,7 @@ def test_ratios_pair_the_rounds() -> None:
 def test_figures_are_drawn_from_the_committed_tables(tmp_path: Path) -> None:
     from scripts.benchmarks.figures import draw_all
 
-    tables = sorted((ROOT / "results" / "benchmarks").glob("*.csv"))
+    tables = sorted((ROOT / "results" / "reference" / "benchmarks").glob("*.csv"))
     for table in tables:
         shutil.copy(table, tmp_path)
         shutil.copy(table.with_suffix(".json"), tmp_path)

@@ -18,7 +18,7 @@ README = ROOT / "README.md"
 
 def test_numbers_are_those_of_the_committed_results() -> None:
     text = README.read_text(encoding="utf-8")
-    assert text == refreshed(text, load_results(ROOT / "results")), (
+    assert text == refreshed(text, load_results(ROOT / "results" / "reference")), (
         "README.md is out of date: run scripts/update-readme"
     )
 
@@ -60,4 +60,4 @@ def test_only_the_parts_between_markers_change(tmp_path: Path) -> None:
 
 def test_missing_markers_are_named() -> None:
     with pytest.raises(InputError, match="results:begin"):
-        refreshed("nothing here", load_results(ROOT / "results"))
+        refreshed("nothing here", load_results(ROOT / "results" / "reference"))

@@ -1,0 +1,73 @@
+"""Which results are read: a user's own runs, or the committed reference study.
+
+Own runs are in ``results/<experiment>/``, which git ignores; the committed study is in
+``results/reference/<experiment>/``. Reading commands look at own runs if there are any,
+else at the reference, and write below ``results/``, never into the reference.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+
+REFERENCE = "reference"
+# What marks a folder as an experiment's.
+_MARKS = ("records", "trials.csv", "experiment.yaml")
+# Folders of results/ that hold what commands made from experiments.
+_MADE = {REFERENCE, "tables", "figures", "verdicts", "audit", "benchmarks", "report"}
+
+
+class Source(StrEnum):
+    """Whose results are read."""
+
+    OWN = "own"
+    REFERENCE = "reference"
+
+
+@dataclass(frozen=True, slots=True)
+class ResultsPlace:
+    """A folder to read results from, and the one to write what is made of them."""
+
+    folder: Path
+    out: Path
+    source: Source
+
+    @property
+    def sentence(self) -> str:
+        """Say whose results these are, for a line above a command's output."""
+        if self.source is Source.OWN:
+            return f"Results: your own runs in {self.folder}"
+        return f"Results: the reference study in {self.folder}"
+
+
+def own_experiments(results: Path) -> list[str]:
+    """Return the names of the experiments a user has run into ``results``."""
+    if not results.is_dir():
+        return []
+    return sorted(
+        path.name
+        for path in results.iterdir()
+        if path.name not in _MADE and any((path / mark).exists() for mark in _MARKS)
+    )
+
+
+def results_place(results: Path, *, reference: bool = False) -> ResultsPlace:
+    """Choose what is read below ``results``.
+
+    Parameters
+    ----------
+    results
+        The results folder, as given with ``--results``.
+    reference
+        Whether the reference study is asked for; otherwise it is read only where
+        there are no own runs.
+
+    Returns
+    -------
+    The place. Without own runs and without a reference: the empty results folder.
+    """
+    study = results / REFERENCE
+    if study.is_dir() and (reference or not own_experiments(results)):
+        return ResultsPlace(study, results, Source.REFERENCE)
+    return ResultsPlace(results, results, Source.OWN)
