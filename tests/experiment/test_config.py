@@ -19,6 +19,7 @@ from symmf.experiment.config.model import (
 from symmf.experiment.config.resolve import resolve
 from symmf.experiment.config.schema import SCHEMA_FILE, schema_text
 from symmf.experiment.config.yaml import parse_yaml
+from symmf.paper.roles import Role
 
 GOOD = """\
 dataset: digits
@@ -105,6 +106,24 @@ def test_merged_keys_keep_their_own_line():
         ("preprocess: [unit_row]", 'no preprocessing "unit_row"; did you mean "unit_'),
         ("seed: [1", "line 6: not valid YAML"),
         ("\tseed: 1", "not valid YAML"),
+        ("role: convergance", "not 'convergance'; did you mean \"convergence\"?"),
+        ("figures: {convergense: {}}", 'did you mean "convergence"?'),
+        ("figures: {tables: true}", 'line 5: unknown key "tables"'),
+        ("figures: {convergence: {panel: []}}", 'did you mean "panels"?'),
+        ("figures: {convergence: {columns: -1}}", "convergence.columns: must be"),
+        ("figures: {convergence: {panels: [5]}}", "panels[0] must be"),
+        (
+            "figures: {convergence: {panels: [{methods: 5}]}}",
+            "figures.convergence.panels[0].methods must be a list, not 5",
+        ),
+        (
+            "figures: {convergence: {panels: [{methods: [kmean]}]}}",
+            'no method is called "kmean"; did you mean "kmeans"?',
+        ),
+        (
+            "figures: {convergence: {panels: [{methods: [kmeans], x: iterations}]}}",
+            "is one of iteration, seconds, not 'iterations'; did you mean \"iterat",
+        ),
     ],
 )
 def test_a_bad_key_is_named_with_its_line(tmp_path, text, sentence):
@@ -133,6 +152,16 @@ def test_a_bad_key_is_named_with_its_line(tmp_path, text, sentence):
         ),
         ("{method: kmeans, lambda: 1}", 'method "kmeans" has no Laplacian weight'),
         ("{method: symmf, lambda: [1, 1.0]}", "a weight is listed twice"),
+        ("{method: kmeans, paper_row: our}", 'no row "our"; did you mean "ours"?'),
+        ("{method: kmeans, primary: yes please}", "primary must be true or false"),
+        (
+            "{method: kmeans, paper_row: none, primary: true}",
+            '"kmeans" stands for no row of the paper',
+        ),
+        (
+            "{method: kmeans, primary: true}, {method: kmeans, name: b, primary: true}",
+            '"kmeans" is primary for the row "kmeans" already; keep one',
+        ),
         ("kmeans, kmeans", '"kmeans" is already that of method number 1'),
         ("", "line 4: methods"),
     ],
@@ -231,11 +260,42 @@ def test_resolving_spells_out_every_default(tmp_path):
     assert resolve(validate(again), again) == config
 
 
+def test_the_only_entry_of_a_row_is_primary_and_order_never_decides(tmp_path):
+    path = tmp_path / "study.yaml"
+    ours = "{method: symmf, name: a}, {method: symmf, name: b"
+    for end, expected in (
+        ("}", [True, None, None]),
+        (", primary: true}", [1, None, 1]),
+    ):
+        path.write_text(GOOD.replace("[kmeans]", f"[kmeans, {ours}{end}]"))
+        config = resolve(*read_config(path))
+        assert [entry.primary for entry in config.methods] == expected
+    path.write_text(GOOD.replace("[kmeans]", "[{method: kmeans, primary: false}]"))
+    assert resolve(*read_config(path)).methods[0].primary is False
+
+
+def test_an_experiment_that_does_not_say_is_a_comparison(tmp_path):
+    path = tmp_path / "study.yaml"
+    path.write_text(GOOD)
+    assert resolve(*read_config(path)).role is Role.COMPARISON
+    config = resolve(*read_config(path, ["role=convergence"]))
+    assert config.as_dict()["role"] == "convergence"
+    assert "role: convergence\n" in config.as_yaml()
+
+
 def test_what_is_only_shown_does_not_change_the_digest(tmp_path):
     config = read(tmp_path, GOOD)
     shown = read(tmp_path, f"{GOOD}title: A\nnote: B\nlimits: {{seconds: 3}}\n")
     labelled = read(tmp_path, GOOD, "methods.kmeans.label=K")
     assert config.digest() == shown.digest() == labelled.digest()
+    placed = read(
+        tmp_path,
+        GOOD,
+        "methods.kmeans.primary=true",
+        "role=example",
+        "figures.convergence.columns=2",
+    )
+    assert placed.digest() == config.digest()
     assert config.digest() != read(tmp_path, GOOD, "trials=4").digest()
     assert config.digest() != read(tmp_path, GOOD, "seed=1").digest()
 

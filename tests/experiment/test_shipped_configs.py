@@ -6,8 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from symmf.experiment.config.model import load_config
-from symmf.paper.values import published_values
+from symmf.experiment.config.model import load_config, read_config
+from symmf.experiment.config.resolve import resolve
+from symmf.paper.roles import Role
+from symmf.paper.values import DATASET_TITLES, published_values
 
 CONFIGS = sorted((Path(__file__).parents[2] / "configs").glob("*.yaml"))
 
@@ -15,6 +17,17 @@ CONFIGS = sorted((Path(__file__).parents[2] / "configs").glob("*.yaml"))
 @pytest.mark.parametrize("path", CONFIGS, ids=lambda path: path.stem)
 def test_is_valid_and_named_after_its_file(path: Path) -> None:
     assert load_config(path).name == path.stem
+
+
+@pytest.mark.parametrize("path", CONFIGS, ids=lambda path: path.stem)
+def test_says_its_role_and_who_stands_for_a_row(path: Path) -> None:
+    config = resolve(*read_config(path))
+    assert load_config(path).role is not None
+    rows = {entry.paper_row for entry in config.methods} - {"none"}
+    primary = [entry.paper_row for entry in config.methods if entry.primary]
+    assert sorted(primary) == sorted(rows)
+    if config.role is Role.COMPARISON:
+        assert config.dataset.name in DATASET_TITLES
 
 
 @pytest.mark.parametrize("name", ["coil20", "cifar10", "reuters21578", "tdt2"])

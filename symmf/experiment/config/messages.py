@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import types
 import typing
 from typing import Any
@@ -64,6 +65,11 @@ def _sentence(
             f"{name} becomes a folder or column name, so it must be made of letters, "
             f"digits, dots, hyphens and underscores, not {shown(given)}."
         )
+    if kind in ("enum", "literal_error"):
+        choices = re.findall(r"'([^']*)'", detail["ctx"]["expected"])
+        hint = nearest(given, choices) if isinstance(given, str) else ""
+        listed = ", ".join(choices)
+        return f"{name} is one of {listed}, not {shown(given)}; {hint}".rstrip("; ")
     if kind == "value_error":
         return f"{name}: {detail['ctx']['error']}."
     expected = _EXPECTED.get(kind)
@@ -97,7 +103,8 @@ def keys(model: type[BaseModel], place: Place) -> list[str]:
 def _model_in(annotation: Any) -> type[BaseModel] | None:
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
         return annotation
-    if typing.get_origin(annotation) in (list, typing.Union, types.UnionType):
+    origin = typing.get_origin(annotation)
+    if origin in (list, typing.Union, types.UnionType, typing.Annotated):
         for argument in typing.get_args(annotation):
             if found := _model_in(argument):
                 return found

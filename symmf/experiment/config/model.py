@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from pydantic import (
-    BaseModel,
     BeforeValidator,
     ConfigDict,
     Field,
@@ -26,6 +25,7 @@ from pydantic_core import CoreSchema
 from symmf.errors import ConfigError
 from symmf.experiment.config.messages import describe
 from symmf.experiment.config.overrides import apply_settings
+from symmf.experiment.config.parts import Figures, Part, RoleWord, or_empty
 from symmf.experiment.config.yaml import Document, dump_yaml, read_yaml
 
 # Folders of the results folder that hold what all experiments share.
@@ -35,11 +35,6 @@ NAME = r"^[A-Za-z0-9][A-Za-z0-9._-]*$"
 
 def _as_list(value: Any) -> Any:
     return list(value) if isinstance(value, (list, tuple)) else [value]
-
-
-def _or_empty(value: Any) -> Any:
-    """Read a key with nothing after it as an empty mapping."""
-    return {} if value is None else value
 
 
 def _one_or_many(item: dict[str, Any]) -> WithJsonSchema:
@@ -73,15 +68,7 @@ Counts = Annotated[
 ]
 
 
-class _Part(BaseModel):
-    """What all parts of the file share: exact types, no unknown keys."""
-
-    model_config = ConfigDict(
-        extra="forbid", strict=True, frozen=True, populate_by_name=True
-    )
-
-
-class _NamedPart(_Part):
+class _NamedPart(Part):
     """A part for which a bare name is shorthand."""
 
     @classmethod
@@ -91,7 +78,7 @@ class _NamedPart(_Part):
         return {"anyOf": [{"type": "string"}, handler(schema)]}
 
 
-class Limits(_Part):
+class Limits(Part):
     """Hard limits of one trial; a trial that exceeds one is stopped and recorded."""
 
     seconds: float | None = Field(
@@ -140,6 +127,13 @@ class MethodEntry(_NamedPart):
         None,
         description="Row of the published tables it is compared with, or `none`.",
     )
+    primary: bool | None = Field(
+        None,
+        description=(
+            "Whether this entry stands for its row of the paper. One entry per row "
+            "may; the only entry of a row does without saying."
+        ),
+    )
     preprocess: Steps | None = Field(
         None, description="Preprocessing steps, instead of the experiment's."
     )
@@ -148,7 +142,7 @@ class MethodEntry(_NamedPart):
         alias="lambda",
         description="Laplacian weights to run, instead of the experiment's.",
     )
-    parameters: Annotated[dict[str, Any], BeforeValidator(_or_empty)] = Field(
+    parameters: Annotated[dict[str, Any], BeforeValidator(or_empty)] = Field(
         default_factory=dict, description="Parameters of the estimator."
     )
 
@@ -163,12 +157,19 @@ class MethodEntry(_NamedPart):
         return self.name or self.method
 
 
-class ExperimentConfig(_Part):
+class ExperimentConfig(Part):
     """An experiment: data, numbers of clusters, trials, and methods to compare."""
 
     name: str = Field(pattern=NAME, description="Name of the folder of its results.")
     title: str | None = Field(None, description="Title shown above its tables.")
     note: str | None = Field(None, description="A note printed under its tables.")
+    role: RoleWord | None = Field(
+        None,
+        description=(
+            "What the experiment is for: comparison (default; enters the tables), "
+            "convergence, sensitivity, illustration or example."
+        ),
+    )
     seed: int = Field(2022, ge=0, description="All randomness derives from it.")
     dataset: DatasetEntry
     n_clusters: Counts = Field(description="Numbers of clusters K.")
@@ -181,7 +182,7 @@ class ExperimentConfig(_Part):
         alias="lambda",
         description="Laplacian weights for the methods that have one.",
     )
-    limits: Annotated[Limits, BeforeValidator(_or_empty)] = Limits(
+    limits: Annotated[Limits, BeforeValidator(or_empty)] = Limits(
         seconds=None, memory_gb=None
     )
     threads: int = Field(1, ge=1, description="BLAS threads of one trial.")
@@ -190,10 +191,7 @@ class ExperimentConfig(_Part):
         None,
         description="Entry whose A and H, for the first K and trial, are kept to draw.",
     )
-    figures: Annotated[dict[str, Any], BeforeValidator(_or_empty)] = Field(
-        default_factory=dict,
-        description="How figures of it are laid out; read by `symmf plot`.",
-    )
+    figures: Annotated[Figures, BeforeValidator(or_empty)] = Figures(convergence=None)
 
     @field_validator("name")
     @classmethod
@@ -221,14 +219,14 @@ class ExperimentConfig(_Part):
     def digest(self) -> str:
         """Return the sha256 of what determines results.
 
-        Titles, notes, labels, paper rows, figures and limits change no result and do
-        not enter.
+        Titles, notes, roles, labels, paper rows, figures and limits change no result
+        and do not enter.
         """
         data = self.as_dict()
-        for word in ("title", "note", "limits", "illustration", "figures"):
+        for word in ("title", "note", "role", "limits", "illustration", "figures"):
             data.pop(word, None)
         for method in data["methods"]:
-            for word in ("label", "paper_row"):
+            for word in ("label", "paper_row", "primary"):
                 method.pop(word, None)
         return hashlib.sha256(canonical_json(data).encode()).hexdigest()
 

@@ -10,12 +10,16 @@ import numpy as np
 
 from symmf.experiment.config.model import ExperimentConfig, MethodEntry
 from symmf.experiment.config.yaml import Document, Place, Problems, nearest, shown
+from symmf.paper.roles import Role
+from symmf.paper.values import ROWS
 
 WEIGHT = "laplacian_weight"
 # Set by the runner for every trial, each from a key of the experiment file.
 SET_BY_TRIAL = {"n_clusters": "n_clusters", "random_state": "seed", WEIGHT: "lambda"}
 # Rows of the published tables that are not called like the method.
 PAPER_ROWS = {"symmf": "ours"}
+# The paper_row of an entry that stands for no row of the published tables.
+NO_ROW = "none"
 
 
 def parameters_of(estimator: Callable[..., Any]) -> dict[str, Any]:
@@ -93,6 +97,12 @@ def resolve(config: ExperimentConfig, document: Document) -> ExperimentConfig:
         first.setdefault(entry.entry, i)
         if entry.preprocess is not None:
             _check_steps(entry.preprocess, (*place, "preprocess"), problems)
+        if entry.paper_row is not None and entry.paper_row not in (*ROWS, NO_ROW):
+            hint = nearest(entry.paper_row, [*ROWS, NO_ROW])
+            problems.add(
+                (*place, "paper_row"),
+                f'the paper has no row "{entry.paper_row}"; {hint}',
+            )
         if entry.method not in METHODS:
             hint = nearest(entry.method, METHODS)
             problems.add(place, f'there is no method "{entry.method}"; {hint}')
@@ -105,8 +115,58 @@ def resolve(config: ExperimentConfig, document: Document) -> ExperimentConfig:
         problems.add(
             ("illustration",), f'no method is called "{config.illustration}"; {hint}'
         )
+    _check_panels(config, first, problems)
+    resolved = _with_primaries(resolved, first, problems)
     problems.raise_if_any()
-    return config.model_copy(update={"methods": resolved, "lambdas": None})
+    role = config.role or Role.COMPARISON
+    return config.model_copy(
+        update={"methods": resolved, "lambdas": None, "role": role}
+    )
+
+
+def _with_primaries(
+    entries: list[MethodEntry], places: Mapping[str, int], problems: Problems
+) -> list[MethodEntry]:
+    """Say for every entry of a row of the paper whether it stands for that row.
+
+    The file says so where a row has several entries; order never does.
+    """
+    rows: dict[str, list[MethodEntry]] = {}
+    for entry in entries:
+        rows.setdefault(entry.paper_row or NO_ROW, []).append(entry)
+    out = []
+    for entry in entries:
+        row = entry.paper_row or NO_ROW
+        rivals = [other.entry for other in rows[row] if other.primary]
+        place: Place = ("methods", places[entry.entry], "primary")
+        if entry.primary and row not in ROWS:
+            problems.add(
+                place,
+                f'primary: "{entry.entry}" stands for no row of the paper (paper_row '
+                f"{row}), so leave primary out.",
+            )
+        elif entry.primary and rivals[0] != entry.entry:
+            problems.add(
+                place,
+                f'"{rivals[0]}" is primary for the row "{row}" already; keep one.',
+            )
+        alone = row in ROWS and len(rows[row]) == 1 and entry.primary is None
+        out.append(entry.model_copy(update={"primary": True}) if alone else entry)
+    return out
+
+
+def _check_panels(
+    config: ExperimentConfig, names: Mapping[str, int], problems: Problems
+) -> None:
+    """Refuse a panel that names an entry the experiment does not have."""
+    figure = config.figures.convergence
+    for i, panel in enumerate(figure.panels if figure else ()):
+        for j, name in enumerate(panel.methods):
+            if name not in names:
+                problems.add(
+                    ("figures", "convergence", "panels", i, "methods", j),
+                    f'no method is called "{name}"; {nearest(name, names)}',
+                )
 
 
 def _spelled_out(
@@ -121,11 +181,16 @@ def _spelled_out(
         update={
             "name": entry.entry,
             "label": entry.label or entry.entry,
-            "paper_row": entry.paper_row or PAPER_ROWS.get(entry.method, entry.method),
+            "paper_row": entry.paper_row or _paper_row(entry.method),
             "preprocess": [step for step in steps if step != "none"],
             "lambdas": lambdas,
         }
     )
+
+
+def _paper_row(method: str) -> str:
+    row = PAPER_ROWS.get(method, method)
+    return row if row in ROWS else NO_ROW
 
 
 def _check_steps(steps: list[str], place: Place, problems: Problems) -> None:
