@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from symmf.errors import InputError
+from symmf.texts import csv_cell
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -61,9 +62,15 @@ def write_text(path: Path, text: str) -> Path:
 def csv_text(frame: pd.DataFrame) -> str:
     """Return a frame as CSV: six significant digits, empty for NaN.
 
-    The last bits of a mean may differ between processors; six digits do not.
+    The last bits of a mean may differ between processors; six digits do not. A label
+    that a spreadsheet would run as a formula begins with an apostrophe.
     """
-    return str(frame.to_csv(index=False, lineterminator="\n", float_format="%.6g"))
+    guarded = {
+        name: [csv_cell(cell) if isinstance(cell, str) else cell for cell in column]
+        for name, column in frame.select_dtypes(exclude="number").items()
+    }
+    shown = frame.assign(**{str(name): cells for name, cells in guarded.items()})
+    return str(shown.to_csv(index=False, lineterminator="\n", float_format="%.6g"))
 
 
 def remove_stale_temporaries(folder: Path) -> int:

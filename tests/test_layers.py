@@ -32,6 +32,7 @@ LAYERS = {
     "metrics": 1,
     "errors": -1,
     "notation": -1,
+    "texts": -1,
     "files": 0,
     "validation": 0,
     "linalg": 0,

@@ -15,7 +15,6 @@ from rich.console import Console
 from symmf.paper.values import ROWS
 from symmf.reporting.results import load_results
 from symmf.reporting.tables.formats import (
-    latex_escape,
     render,
     render_datasets,
     to_frame,
@@ -141,14 +140,6 @@ def test_latex_compiles_in_a_minimal_document(results, tmp_path: Path) -> None:
     )
     assert done.returncode == 0, done.stdout[-2000:]
     assert "Overfull" not in done.stdout
-
-
-def test_labels_cannot_break_latex() -> None:
-    hostile = "a_b & 100% $x^2$ #1 {~} \\end λ ≥ ü 漢"
-    text = latex_escape(hostile)
-    assert text.isascii()
-    assert r"a\_b \& 100\% \$x\textasciicircum{}2\$ \#1" in text
-    assert r"$\lambda$ $\ge$ u ?" in text
 
 
 def test_a_study_lists_every_lambda_and_warns_of_the_oracle(tmp_path: Path) -> None:

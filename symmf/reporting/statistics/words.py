@@ -11,6 +11,7 @@ from symmf.paper.values import METRIC_TITLES
 from symmf.reporting.results import Results
 from symmf.reporting.selection.cells import collect
 from symmf.reporting.statistics.tests import ALPHA, Ranking, pairwise, rank_rows
+from symmf.texts import markdown_table, markdown_text
 
 
 def smallest_p(n_pairs: int) -> float:
@@ -112,12 +113,16 @@ def write_statistics(results: Results, folder: Path) -> list[Path]:
         ranking = rank_rows(rows, metric)
         frames.append(tests)
         words = [*pairwise_words(tests), *ranking_words(ranking)]
-        lines += [f"## {title}", "", *(f"- {text}" for text in words), ""]
+        lines += [
+            f"## {title}",
+            "",
+            *(f"- {markdown_text(text)}" for text in words),
+            "",
+        ]
         if ranking is not None:
-            lines += ["| method | average rank |", "|---|---:|"]
             pairs = zip(ranking.titles, ranking.ranks, strict=True)
-            lines += [f"| {name} | {rank:.2f} |" for name, rank in pairs]
-            lines.append("")
+            shown = [[markdown_text(name), f"{rank:.2f}"] for name, rank in pairs]
+            lines += [markdown_table(["method", "average rank"], shown, "lr"), ""]
     table = pd.concat([f for f in frames if len(f)] or frames[:1], ignore_index=True)
     return [
         write_text(folder / "statistics.csv", csv_text(table)),

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import unicodedata
 from pathlib import Path
 
 import pandas as pd
-from rich.markup import escape
 from rich.table import Table as RichTable
+from rich.text import Text
 
 from symmf.files import csv_text, write_text
 from symmf.reporting.results import Results
@@ -20,52 +19,16 @@ from symmf.reporting.tables.model import (
     experiment_table,
     table_folder,
 )
+from symmf.texts import latex_text, markdown_table, markdown_text, plain_text
 
 FORMATS = {"latex": "tex", "markdown": "md", "csv": "csv"}
 METRICS = ("nmi", "ac")
 # A table wider than the line is made smaller; others stay as they are.
 FIT = r"\resizebox{\ifdim\width>\linewidth \linewidth\else \width\fi}{!}{%"
 
-_LATEX = {
-    **{c: f"\\{c}" for c in "&%$#_{}"},
-    "\\": r"\textbackslash{}",
-    "~": r"\textasciitilde{}",
-    "^": r"\textasciicircum{}",
-    "λ": r"$\lambda$",
-    "≥": r"$\ge$",
-    "≤": r"$\le$",
-    "×": r"$\times$",
-    "±": r"$\pm$",
-    "–": "--",
-    "−": r"$-$",
-    "σ": r"$\sigma$",
-    "ρ": r"$\rho$",
-    "μ": r"$\mu$",
-}
-
-
-def latex_escape(text: str) -> str:
-    r"""Return text that LaTeX prints as it is.
-
-    Examples
-    --------
-    >>> latex_escape("tf_idf, λ = 0.5 & 10 %")
-    'tf\\_idf, $\\lambda$ = 0.5 \\& 10 \\%'
-    """
-    out = []
-    for char in text:
-        if char in _LATEX:
-            out.append(_LATEX[char])
-        elif ord(char) < 128:
-            out.append(char)
-        else:
-            plain = unicodedata.normalize("NFKD", char).encode("ascii", "ignore")
-            out.append(plain.decode() or "?")
-    return "".join(out)
-
 
 def _latex_title(title: str) -> str:
-    return "$K$-means" if title == "K-means" else latex_escape(title)
+    return "$K$-means" if title == "K-means" else latex_text(title)
 
 
 def _latex_entry(entry: Entry, std: bool) -> str:
@@ -89,7 +52,7 @@ def to_latex(table: Table, *, std: bool = False) -> str:
     n = len(table.columns)
     heads, rules, start = [r"\multicolumn{1}{c}{}"], [r"\cmidrule(r){1-1}"], 2
     for title, span in table.groups:
-        heads.append(rf"\multicolumn{{{span}}}{{c}}{{{latex_escape(title)}}}")
+        heads.append(rf"\multicolumn{{{span}}}{{c}}{{{latex_text(title)}}}")
         rules.append(rf"\cmidrule(r){{{start}-{start + span - 1}}}")
         start += span
     body = []
@@ -106,7 +69,7 @@ def to_latex(table: Table, *, std: bool = False) -> str:
     lines = [
         r"% needs \usepackage{booktabs,graphicx}",
         r"\begin{table*}[t!]",
-        rf"\caption{{{latex_escape(table.caption)}}}",
+        rf"\caption{{{latex_text(table.caption)}}}",
         rf"\label{{tab:{table.name}}}",
         r"\small\centering",
         FIT,
@@ -121,7 +84,7 @@ def to_latex(table: Table, *, std: bool = False) -> str:
         r"\end{tabular}}",
         r"\par\smallskip",
         r"\begin{minipage}{\linewidth}\footnotesize",
-        *(latex_escape(note) for note in table.notes),
+        *(latex_text(note) for note in table.notes),
         r"\end{minipage}",
         r"\end{table*}",
     ]
@@ -139,27 +102,24 @@ def _markdown_entry(entry: Entry, std: bool) -> str:
     return f"{text} ({entry.share})" if entry.share else text
 
 
-def markdown_escape(text: str) -> str:
-    """Return text that stays in its table cell."""
-    return text.replace("|", "\\|").replace("*", "\\*").replace("_", "\\_")
-
-
 def to_markdown(table: Table, *, std: bool = False) -> str:
     """Render as a GitHub table: one header line, data set and K in each column."""
     heads = [f"{table.titles[name]}, K = {k}" for name, k in table.columns]
-    lines = [
-        f"### {table.caption}",
-        "",
-        "| " + " | ".join(["Method", *map(markdown_escape, heads)]) + " |",
-        "|" + "|".join(["---", *("---:" for _ in heads)]) + "|",
-    ]
+    rows = []
     for row in table.rows:
-        title = markdown_escape(row.title)
+        title = markdown_text(row.title)
         title = f"**{title}**" if row.emphasis else title
         title = f"*{title}*" if row.below else title
-        cells = [_markdown_entry(entry, std) for entry in row.entries]
-        lines.append("| " + " | ".join([title, *cells]) + " |")
-    lines += ["", *(f"- {note}" for note in table.notes)]
+        rows.append([title, *(_markdown_entry(entry, std) for entry in row.entries)])
+    lines = [
+        f"### {markdown_text(table.caption)}",
+        "",
+        markdown_table(
+            ["Method", *map(markdown_text, heads)], rows, "l" + "r" * len(heads)
+        ),
+        "",
+        *(f"- {markdown_text(note)}" for note in table.notes),
+    ]
     if any(row.below for row in table.rows):
         lines.append("- In this format the rows below the rule are set in italics.")
     return "\n".join(lines) + "\n"
@@ -189,11 +149,12 @@ def to_frame(table: Table) -> pd.DataFrame:
 
 
 def to_rich(table: Table, *, std: bool = False) -> RichTable:
-    """Return a table for the terminal."""
-    out = RichTable(title=table.caption, title_justify="left", title_style="bold")
+    """Return a table for the terminal; texts from outside are not read as markup."""
+    out = RichTable(title=Text(table.caption), title_justify="left", title_style="bold")
     out.add_column("Method", no_wrap=True)
     for name, k in table.columns:
-        out.add_column(f"{escape(table.titles[name])}\nK = {k}", justify="right")
+        head = Text(f"{plain_text(table.titles[name])}\nK = {k}")
+        out.add_column(head, justify="right")
     for index, row in enumerate(table.rows):
         cells = []
         for entry in row.entries:
@@ -202,10 +163,10 @@ def to_rich(table: Table, *, std: bool = False) -> RichTable:
                 text += f" ± {entry.spread}"
             text += f" ({entry.share})" if entry.share else ""
             style = "bold" if entry.best else "underline" if entry.second else ""
-            cells.append(f"[{style}]{text}[/]" if style else text)
+            cells.append(Text(text, style=style))
         following = table.rows[index + 1 : index + 2]
         out.add_row(
-            f"[bold]{escape(row.title)}[/]" if row.emphasis else escape(row.title),
+            Text(plain_text(row.title), style="bold" if row.emphasis else ""),
             *cells,
             end_section=bool(following and following[0].below and not row.below),
         )
@@ -231,10 +192,8 @@ def render_datasets(frame: pd.DataFrame, kind: str) -> str:
     if kind == "csv":
         return csv_text(frame)
     if kind == "markdown":
-        lines = ["### Data sets", "", "| " + " | ".join(heads) + " |"]
-        lines.append("|---|---:|---:|---:|---|")
-        lines += [f"| {' | '.join(map(markdown_escape, row))} |" for row in rows]
-        return "\n".join(lines) + "\n"
+        cells = [[markdown_text(text) for text in row] for row in rows]
+        return f"### Data sets\n\n{markdown_table(heads, cells, 'lrrrl')}\n"
     lines = [
         r"% needs \usepackage{booktabs,graphicx}",
         r"\begin{table}[h!]",
@@ -244,9 +203,9 @@ def render_datasets(frame: pd.DataFrame, kind: str) -> str:
         FIT,
         r"\begin{tabular}{l*{4}{c}}",
         r"\toprule",
-        " & ".join(map(latex_escape, heads)) + r" \\",
+        " & ".join(map(latex_text, heads)) + r" \\",
         r"\midrule",
-        *(" & ".join(map(latex_escape, row)) + r" \\" for row in rows),
+        *(" & ".join(map(latex_text, row)) + r" \\" for row in rows),
         r"\bottomrule",
         r"\end{tabular}}",
         r"\end{table}",

@@ -8,8 +8,8 @@ or *lower*. A cell without good trials is *not run*.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
@@ -23,6 +23,7 @@ from symmf.paper.values import (
 from symmf.reporting.results import Results, run_command
 from symmf.reporting.selection.cells import Cell, collect
 from symmf.reporting.statistics.tests import INTERVAL_METHOD, bootstrap_interval
+from symmf.texts import markdown_table, markdown_text
 
 TOLERANCE = 0.02
 ROUNDING = 0.0005  # the paper prints three decimals
@@ -175,39 +176,37 @@ def _markdown(comparison: pd.DataFrame) -> str:
             here = comparison[
                 (comparison["metric"] == metric) & (comparison["dataset"] == dataset)
             ]
-            lines += [f"## {title}, {name}", "", *_markdown_table(here), ""]
+            lines += [f"## {title}, {name}", "", _markdown_table(here), ""]
     return "\n".join(lines)
 
 
-def _markdown_table(lines: pd.DataFrame) -> Iterable[str]:
-    heads = "K, method, published, ours, 95 % interval, difference, trials, verdict"
-    yield "| " + " | ".join(heads.split(", ")) + " |"
-    yield "|---:|---|---:|---:|---|---:|---:|---|"
-    for line in lines.sort_values("n_clusters", kind="stable").to_dict("records"):
-        name = ROWS[str(line["row"])]
-        if line["reading"] != "primary":
-            name += f": {line['label']}"
-            if line["lambda"] != "":
-                name += f", λ = {float(str(line['lambda'])):g}"
-        cells = [str(line["n_clusters"]), name, f"{line['published']:.3f}"]
-        if line["verdict"] == NOT_RUN:
-            cells += [
-                "–",
-                "–",
-                "–",
-                "–",
-                f"not run ({line['reason']}): `{line['command']}`",
-            ]
-        else:
-            spread = "" if math.isnan(line["std"]) else f" ± {line['std']:.3f}"
-            bounds = "–"
-            if not math.isnan(line["low"]):
-                bounds = f"{line['low']:.3f} to {line['high']:.3f}"
-            cells += [
-                f"{line['mean']:.3f}{spread}",
-                bounds,
-                f"{line['difference']:+.3f}",
-                f"{int(line['n_good'])}/{int(line['n_total'])}",
-                str(line["verdict"]),
-            ]
-        yield "| " + " | ".join(cells) + " |"
+HEADS = "K, method, published, ours, 95 % interval, difference, trials, verdict"
+
+
+def _markdown_table(lines: pd.DataFrame) -> str:
+    ordered = lines.sort_values("n_clusters", kind="stable").to_dict("records")
+    return markdown_table(HEADS.split(", "), map(_cells, ordered), "rlrrlrrl")
+
+
+def _cells(line: dict[Any, Any]) -> list[str]:
+    name = ROWS[str(line["row"])]
+    if line["reading"] != "primary":
+        name += f": {line['label']}"
+        if line["lambda"] != "":
+            name += f", λ = {float(str(line['lambda'])):g}"
+    head = [str(line["n_clusters"]), markdown_text(name), f"{line['published']:.3f}"]
+    if line["verdict"] == NOT_RUN:
+        reason = f"not run ({line['reason']}): `{line['command']}`"
+        return [*head, *("–" for _ in range(4)), reason]
+    spread = "" if math.isnan(line["std"]) else f" ± {line['std']:.3f}"
+    bounds = "–"
+    if not math.isnan(line["low"]):
+        bounds = f"{line['low']:.3f} to {line['high']:.3f}"
+    return [
+        *head,
+        f"{line['mean']:.3f}{spread}",
+        bounds,
+        f"{line['difference']:+.3f}",
+        f"{int(line['n_good'])}/{int(line['n_total'])}",
+        str(line["verdict"]),
+    ]
