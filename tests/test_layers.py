@@ -35,6 +35,7 @@ LAYERS = {
     "texts": -1,
     "files": 0,
     "validation": 0,
+    "isolation": 0,
     "linalg": 0,
     "seeds": 0,
 }
