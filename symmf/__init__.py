@@ -8,18 +8,50 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
+    from symmf.clustering import METHODS
     from symmf.clustering.symmf import SymMF
-    from symmf.solvers import Factorization, Stop, factorize
+    from symmf.constraints import CONSTRAINTS
+    from symmf.datasets import load_dataset
+    from symmf.metrics import accuracy, ari, nmi
+    from symmf.similarity import build_similarity, regularise
+    from symmf.solvers import SOLVERS, Factorization, Stop, factorize
+    from symmf.solvers.path import factorize_path
 
 # Public names are imported on first use, so that `symmf --help` stays fast.
 _PUBLIC = {
+    "CONSTRAINTS": "symmf.constraints",
     "Factorization": "symmf.solvers",
+    "METHODS": "symmf.clustering",
+    "SOLVERS": "symmf.solvers",
     "Stop": "symmf.solvers",
     "SymMF": "symmf.clustering.symmf",
+    "accuracy": "symmf.metrics",
+    "ari": "symmf.metrics",
+    "build_similarity": "symmf.similarity",
     "factorize": "symmf.solvers",
+    "factorize_path": "symmf.solvers.path",
+    "load_dataset": "symmf.datasets",
+    "nmi": "symmf.metrics",
+    "regularise": "symmf.similarity",
 }
 
-__all__ = ["Factorization", "Stop", "SymMF", "__version__", "factorize"]
+__all__ = [
+    "CONSTRAINTS",
+    "METHODS",
+    "SOLVERS",
+    "Factorization",
+    "Stop",
+    "SymMF",
+    "__version__",
+    "accuracy",
+    "ari",
+    "build_similarity",
+    "factorize",
+    "factorize_path",
+    "load_dataset",
+    "nmi",
+    "regularise",
+]
 
 
 def __getattr__(name: str) -> Any:

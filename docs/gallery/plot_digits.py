@@ -1,0 +1,31 @@
+"""
+Cluster digits
+==============
+
+Eight by eight pictures of digits, no labels: ``SymMF`` builds a similarity, factors it
+and reads the clusters from the rows of H. Labels are used at the end only, to count.
+"""
+
+import matplotlib.pyplot as plt
+from sklearn.datasets import load_digits
+
+from symmf import SymMF
+from symmf.metrics import accuracy, nmi
+
+X, y = load_digits(return_X_y=True)
+model = SymMF(n_clusters=10, random_state=0).fit(X)
+print(model.similarity_, model.solver_)
+print(f"AC {accuracy(y, model.labels_):.3f}, NMI {nmi(y, model.labels_):.3f}")
+
+# %%
+# One row per cluster: the eight members nearest to its mean.
+
+fig, axes = plt.subplots(10, 8, figsize=(5, 6))
+for cluster, row in enumerate(axes):
+    members = X[model.labels_ == cluster]
+    order = ((members - members.mean(axis=0)) ** 2).sum(axis=1).argsort()
+    for ax, image in zip(row, members[order[:8]], strict=True):
+        ax.imshow(image.reshape(8, 8), cmap="gray_r")
+        ax.set_axis_off()
+fig.suptitle("Nearest to the mean of each cluster")
+plt.show()

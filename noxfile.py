@@ -1,0 +1,92 @@
+"""Checks in environments of their own: ``nox -s tests lowest wheel docs``."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import nox
+
+nox.needs_version = ">=2024.4.15"
+nox.options.sessions = ["lint", "types", "tests", "docs", "wheel"]
+nox.options.default_venv_backend = "venv"
+
+PINNED = ("--constraint", "scripts/constraints.txt")
+LOWEST = ("--constraint", "scripts/constraints-lowest.txt")
+ONE_THREAD = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
+QUICK = ("-m", "not slow and not network", "-n", "2", "--dist", "worksteal", "-q")
+
+
+def _data() -> dict[str, str]:
+    """Hand the folder of real data on, so that tests on them are not skipped."""
+    return {k: v for k, v in os.environ.items() if k == "SYMMF_DATA"}
+
+
+@nox.session
+def lint(session: nox.Session) -> None:
+    """Run ruff over everything."""
+    session.install("ruff", *PINNED)
+    session.run("ruff", "check", ".")
+    session.run("ruff", "format", "--check", ".")
+
+
+@nox.session
+def types(session: nox.Session) -> None:
+    """Check types, strictly."""
+    session.install("-e", ".[test]", *PINNED)
+    session.run("mypy")
+
+
+@nox.session
+def tests(session: nox.Session) -> None:
+    """Run the quick tests with the pinned versions; arguments go to pytest."""
+    session.install("-e", ".[test,dask,io]", *PINNED)
+    session.run("pytest", *(session.posargs or QUICK), env=ONE_THREAD | _data())
+
+
+@nox.session
+def lowest(session: nox.Session) -> None:
+    """Run the quick tests with the lowest version of everything."""
+    session.install("-e", ".[test]", *LOWEST)
+    session.run("pytest", *(session.posargs or QUICK), env=ONE_THREAD | _data())
+
+
+@nox.session
+def newest(session: nox.Session) -> None:
+    """Run the quick tests with the newest version of everything but PyTorch."""
+    session.install("-e", ".[test,dask,io]")
+    session.run("pytest", *(session.posargs or QUICK), env=ONE_THREAD | _data())
+
+
+@nox.session
+def docs(session: nox.Session) -> None:
+    """Build the documentation, warnings as errors."""
+    session.install("-e", ".[docs,io]", *PINNED)
+    session.run("python", "-m", "scripts.docs_pages")
+    session.run(
+        *("python", "-m", "sphinx", "-W", "--keep-going", "-q", "-b", "html"),
+        *("docs", "docs/_build/html"),
+    )
+
+
+@nox.session
+def wheel(session: nox.Session) -> None:
+    """Build, check, install outside the checkout, and start every command."""
+    session.install("build", "twine", "pip")
+    out = Path(session.create_tmp()) / "dist"
+    session.run("python", "-m", "build", "--outdir", str(out), ".", silent=True)
+    files = sorted(map(str, out.iterdir()))
+    session.run("twine", "check", "--strict", *files)
+    built = next(name for name in files if name.endswith(".whl"))
+    session.install("--force-reinstall", built, *PINNED)
+    with session.chdir(session.create_tmp()):
+        session.run("symmf", "--version")
+        for command in ("configs", "methods", "status", "tables", "compare"):
+            session.run("symmf", command, silent=True)
+        session.run("symmf", "run", "quickstart", "--set", "trials=1", silent=True)
+
+
+@nox.session(venv_backend="none")
+def repo_review(session: nox.Session) -> None:
+    """Run the repository review of Scientific Python, if it is installed."""
+    session.run("repo-review", ".", external=True)
