@@ -5,22 +5,21 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
-
-import numpy as np
-from scipy.optimize import linear_sum_assignment
-from sklearn.metrics import (
-    adjusted_rand_score,
-    normalized_mutual_info_score,
-    silhouette_score,
-)
-from sklearn.metrics.cluster import contingency_matrix
+from typing import TYPE_CHECKING, Any
 
 from symmf.errors import InputError
+
+# The registry below is read by what only needs its names; the libraries that compute
+# are imported by the functions.
+if TYPE_CHECKING:
+    import numpy as np
 
 
 def contingency(y_true: Any, y_pred: Any) -> np.ndarray:
     """Return the table of counts, classes in rows and clusters in columns."""
+    import numpy as np
+    from sklearn.metrics.cluster import contingency_matrix
+
     y_true, y_pred = np.asarray(y_true), np.asarray(y_pred)
     if y_true.ndim != 1 or y_true.shape != y_pred.shape:
         raise InputError(
@@ -45,6 +44,8 @@ def accuracy(y_true: Any, y_pred: Any) -> float:
     >>> accuracy([0, 0, 1, 1], [0, 1, 2, 2])
     0.75
     """
+    from scipy.optimize import linear_sum_assignment
+
     C = contingency(y_true, y_pred)
     rows, columns = linear_sum_assignment(C, maximize=True)
     return float(C[rows, columns].sum() / C.sum())
@@ -65,17 +66,19 @@ def nmi(y_true: Any, y_pred: Any, average: str = "arithmetic") -> float:
     >>> nmi([0, 0, 1, 1], [1, 1, 0, 0])
     1.0
     """
+    from sklearn.metrics import normalized_mutual_info_score
+
     contingency(y_true, y_pred)
-    value = normalized_mutual_info_score(
-        np.asarray(y_true), np.asarray(y_pred), average_method=average
-    )
+    value = normalized_mutual_info_score(y_true, y_pred, average_method=average)
     return float(min(max(value, 0.0), 1.0))
 
 
 def ari(y_true: Any, y_pred: Any) -> float:
     """Return the adjusted Rand index: 0 at chance level, 1 for equal partitions."""
+    from sklearn.metrics import adjusted_rand_score
+
     contingency(y_true, y_pred)
-    return float(adjusted_rand_score(np.asarray(y_true), np.asarray(y_pred)))
+    return float(adjusted_rand_score(y_true, y_pred))
 
 
 def silhouette(Z: Any, labels: Any, *, most: int = 2000) -> float:
@@ -84,6 +87,9 @@ def silhouette(Z: Any, labels: Any, *, most: int = 2000) -> float:
     Between -1 and 1, higher for compact and separate clusters. Of more than ``most``
     rows a fixed random sample is used; NaN when the sample shows a single cluster.
     """
+    import numpy as np
+    from sklearn.metrics import silhouette_score
+
     Z, labels = np.asarray(Z), np.asarray(labels)
     if len(Z) > most:
         rows = np.random.default_rng(0).choice(len(Z), most, replace=False)

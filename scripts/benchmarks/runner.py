@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from symmf.experiment.config.grid import Trial
 from symmf.experiment.plan import Plan, make_plans
 from symmf.experiment.runner import run
+from symmf.experiment.values import Trial
 
 if TYPE_CHECKING:
     from symmf.datasets import Dataset

@@ -201,10 +201,11 @@ def _load(results: Path, names: Sequence[str] = (), reference: bool = False) -> 
 
 
 def _export(folder: Path) -> None:
-    from symmf.experiment.store.folder import export
+    from symmf.experiment.store.export import export_store
+    from symmf.experiment.store.folder import ExperimentStore
 
     try:
-        export(folder)
+        export_store(ExperimentStore(folder))
     except (SymmfError, OSError) as error:
         click.echo(
             f"Note: the tables of {folder.name} could not be brought up to date with "

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 if TYPE_CHECKING:
-    from symmf.experiment.execution.local_pool import Backend
+    from symmf.experiment.execution.backend import Backend
     from symmf.experiment.plan import Plan
     from symmf.experiment.runner import Summary
 
@@ -68,7 +68,7 @@ def run(
     missing or corrupt, 130 interrupted.
     """
     from symmf.cli.progress import make_progress
-    from symmf.experiment.execution.local_pool import default_jobs
+    from symmf.experiment.execution.backend import default_jobs
 
     jobs = jobs or default_jobs()
     with closing(_backend(jobs, dask=dask, dry_run=dry_run)) as backend:

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from statistics import median
 from typing import Any
 
-from symmf.experiment.config.grid import Trial
 from symmf.experiment.plan import Plan
+from symmf.experiment.values import Trial
 
 # An idle worker with Python, numpy, scipy and scikit-learn loaded.
 WORKER_MB = 200.0

@@ -9,9 +9,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from symmf.experiment.provenance import now
-
-EVENTS_FILE = "events.jsonl"
+from symmf.experiment.store.layout import EVENTS_FILE
+from symmf.experiment.values import now
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from symmf.errors import ConfigError
-from symmf.experiment.execution.trial import Job, build
+from symmf.experiment.execution.trial import build
+from symmf.experiment.store.layout import ILLUSTRATION_FILE
+from symmf.experiment.values import Job
 from symmf.files import write_atomically
 
 if TYPE_CHECKING:
     from symmf.experiment.plan import Plan
 
-ILLUSTRATION_FILE = "illustration.npz"
 # More rows than a picture can show, and n x n numbers to keep.
 MOST_ROWS = 400
 

@@ -9,18 +9,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from symmf.errors import ConfigError, InputError
-from symmf.experiment.config.grid import (
-    Facts,
-    Trial,
-    check_n_clusters,
-    expand,
-    gather_facts,
-)
+from symmf.experiment.config.grid import Facts, check_n_clusters, expand, gather_facts
 from symmf.experiment.config.model import ExperimentConfig, read_config
 from symmf.experiment.config.resolve import resolve
 from symmf.experiment.config.yaml import Document, nearest
 from symmf.experiment.store.folder import ExperimentStore
-from symmf.experiment.store.record_file import Record
+from symmf.experiment.values import Record, Trial
 
 if TYPE_CHECKING:
     from symmf.datasets import Dataset

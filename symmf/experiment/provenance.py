@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import os
 import platform
 import shlex
 import subprocess
 import sys
-from datetime import UTC, datetime
 from functools import cache
 from importlib import metadata
 from pathlib import Path
 from typing import Any
+
+import joblib
 
 import symmf
 from symmf.similarity._sparse_kernels import kernel as sparse_kernel
@@ -27,11 +27,6 @@ LIBRARIES = (
     "torch",
     "distributed",
 )
-
-
-def now() -> str:
-    """Return the time in UTC, to the millisecond."""
-    return datetime.now(UTC).isoformat(timespec="milliseconds")
 
 
 @cache
@@ -80,9 +75,7 @@ def environment() -> dict[str, Any]:
         "blas": blas(),
         "sparse_products": sparse_kernel(),
         "cpu": cpu_model(),
-        "cpus": len(os.sched_getaffinity(0))
-        if hasattr(os, "sched_getaffinity")
-        else os.cpu_count(),
+        "cpus": joblib.cpu_count(),
         "platform": platform.platform(),
     }
 

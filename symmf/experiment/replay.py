@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,9 +12,9 @@ import numpy as np
 from symmf.errors import ConfigError, DataError
 from symmf.experiment.config.resolve import defaults_of
 from symmf.experiment.config.yaml import nearest
-from symmf.experiment.execution.local_pool import Backend, LocalPool
-from symmf.experiment.execution.trial import Job, Outcome
-from symmf.experiment.store.record_file import Record
+from symmf.experiment.execution.backend import Backend
+from symmf.experiment.execution.local_pool import LocalPool
+from symmf.experiment.values import Job, Outcome, Record
 
 # What a trial computes; times and memory are measured, not computed.
 COMPARED = (
@@ -87,7 +88,7 @@ def compare(one: Outcome, two: Outcome) -> tuple[str, ...]:
 def _same(one: Any, two: Any) -> bool:
     if isinstance(one, np.ndarray) and isinstance(two, np.ndarray):
         return one.shape == two.shape and one.tobytes() == two.tobytes()
-    if isinstance(one, dict) and isinstance(two, dict):
+    if isinstance(one, Mapping) and isinstance(two, Mapping):
         return one.keys() == two.keys() and all(_same(one[k], two[k]) for k in one)
     if isinstance(one, float) and isinstance(two, float):
         return np.float64(one).tobytes() == np.float64(two).tobytes()

@@ -5,24 +5,24 @@ from __future__ import annotations
 import signal
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import FrameType
 from typing import Any
 
 from symmf.errors import SymmfError
 from symmf.experiment import provenance
 from symmf.experiment.events import Event, EventLog, Listener
-from symmf.experiment.execution.local_pool import Backend, LocalPool, default_jobs
-from symmf.experiment.execution.trial import Job, Outcome
+from symmf.experiment.execution.backend import Backend, default_jobs
+from symmf.experiment.execution.local_pool import LocalPool
 from symmf.experiment.illustration import illustrate
 from symmf.experiment.plan import Plan
-from symmf.experiment.store.export import TRIALS_FILE, export_store
-from symmf.experiment.store.folder import EXPERIMENT_FILE
+from symmf.experiment.store.export import export_store
+from symmf.experiment.store.layout import EXPERIMENT_FILE, TRIALS_FILE
 from symmf.experiment.store.lock import FolderLock
-from symmf.experiment.store.record_file import Record
 from symmf.experiment.store.writer import RecordWriter
+from symmf.experiment.values import Job, Outcome, Record, Status, now
 
 # Seconds after which the tables of a long run are brought up to date.
 REFRESH = 60.0
@@ -161,7 +161,7 @@ class _Session:
             return
         origin = self._origin(plan)
         origin |= {
-            "started": provenance.now(),
+            "started": now(),
             "environment": provenance.environment(),
             "dataset": {
                 "name": plan.data.name,
@@ -171,7 +171,7 @@ class _Session:
                 "n_classes": plan.data.n_classes,
             },
         }
-        plan.store.describe(plan.config, plan.facts, origin)
+        plan.store.write_description(plan.config, plan.facts, origin)
         self.stale.add(plan.name)
 
     def _origin(self, plan: Plan) -> dict[str, Any]:
@@ -194,25 +194,31 @@ class _Session:
                 if update.outcome is None:
                     self._tell("trial_started", name, **about)
                     continue
-                self._keep(update.job, update.outcome, origins[name])
+                self._keep(
+                    update.job, update.outcome, update.environment, origins[name]
+                )
                 status = update.outcome.status
                 about |= {"status": status, "message": update.outcome.message}
                 seconds = update.outcome.seconds
                 self._tell("trial_finished", name, seconds=seconds, **about)
-                if self.fail_fast and status != "ok":
+                if self.fail_fast and status is not Status.OK:
                     break
         finally:
             # Ends the jobs still running.
             updates.close()  # type: ignore[attr-defined]
 
-    def _keep(self, job: Job, outcome: Outcome, origin: dict[str, Any]) -> None:
+    def _keep(
+        self,
+        job: Job,
+        outcome: Outcome,
+        environment: Mapping[str, Any],
+        origin: dict[str, Any],
+    ) -> None:
         plan = self.plans[job.trial.experiment]
-        environment, outcome.environment = outcome.environment, {}
-        outcome.started = outcome.started or provenance.now()
         record = Record(
             trial=job.trial,
-            outcome=outcome,
-            provenance={**origin, "environment": environment},
+            outcome=outcome if outcome.started else replace(outcome, started=now()),
+            provenance={**origin, "environment": dict(environment)},
         )
         self.writer.put(plan.store, record)
         plan.records[record.key] = record
@@ -252,7 +258,7 @@ class _Session:
         return Summary(
             ran=sum(self.ran.values()),
             skipped=self.skipped,
-            failed=sum(n for status, n in statuses.items() if status != "ok"),
+            failed=sum(n for status, n in statuses.items() if status != Status.OK),
             remaining=remaining,
             interrupted=interrupted and remaining > 0,
             statuses=statuses,

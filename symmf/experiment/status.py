@@ -9,8 +9,8 @@ from typing import Any
 
 from symmf.errors import SymmfError
 from symmf.experiment.store.folder import ExperimentStore, list_experiments
-from symmf.experiment.store.lock import describe, holder, is_locked
-from symmf.experiment.store.record_file import Record
+from symmf.experiment.store.lock import holder_sentence, is_locked
+from symmf.experiment.values import Record
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,7 +52,7 @@ def _look(store: ExperimentStore) -> StatusLine:
     records = [record for t in trials if (record := read[t.key]) is not None]
     failed = sum(not record.outcome.ok for record in records)
     if is_locked(store.folder):
-        state = f"running: {describe(holder(store.folder))}"
+        state = f"running: {holder_sentence(store.folder)}"
     elif len(records) < len(trials):
         state = "incomplete"
     else:

@@ -87,19 +87,19 @@ def test_nothing_run_is_said_and_is_no_error(tmp_path: Path) -> None:
 def test_records_are_exported_first(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    import symmf.experiment.store.folder as store
+    import symmf.experiment.store.export as store
 
     folder = table_experiment(tmp_path, ks=(2,), n_trials=2)
     (folder / "records").mkdir()
     asked: list[Path] = []
-    monkeypatch.setattr(store, "export", asked.append)
+    monkeypatch.setattr(store, "export_store", lambda found: asked.append(found.folder))
     run(tables, "--results", tmp_path, "--format", "csv")
     assert asked == [folder]
 
-    def broken(_: Path) -> None:
+    def broken(_: object) -> None:
         raise InputError("Its provenance is gone.")
 
-    monkeypatch.setattr(store, "export", broken)
+    monkeypatch.setattr(store, "export_store", broken)
     done = run(tables, "--results", tmp_path, "--format", "csv")
     assert done.exit_code == 0
     assert "could not be brought up to date" in done.output

@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 from symmf.errors import ConfigError
 from symmf.experiment.config.model import (
     ExperimentConfig,
-    canonical_json,
     load_config,
     read_config,
     validate,
@@ -19,6 +18,7 @@ from symmf.experiment.config.model import (
 from symmf.experiment.config.resolve import resolve
 from symmf.experiment.config.schema import SCHEMA_FILE, schema_text
 from symmf.experiment.config.yaml import parse_yaml
+from symmf.experiment.values import canonical_json
 from symmf.paper.roles import Role
 
 GOOD = """\

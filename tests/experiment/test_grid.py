@@ -13,7 +13,6 @@ from symmf.datasets import Dataset, load_dataset
 from symmf.errors import ConfigError
 from symmf.experiment.config.grid import (
     Facts,
-    Trial,
     check_n_clusters,
     draw_classes,
     expand,
@@ -22,6 +21,7 @@ from symmf.experiment.config.grid import (
 from symmf.experiment.config.model import ExperimentConfig
 from symmf.experiment.config.resolve import defaults_of, plain, resolve
 from symmf.experiment.config.yaml import Document, parse_yaml
+from symmf.experiment.values import Trial
 from symmf.seeds import generator, seed
 
 TEXT = """\

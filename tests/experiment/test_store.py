@@ -21,22 +21,21 @@ from symmf import files
 from symmf.errors import InputError
 from symmf.experiment.config.grid import Facts, expand
 from symmf.experiment.config.model import ExperimentConfig
-from symmf.experiment.execution.trial import Outcome
 from symmf.experiment.replay import compare
-from symmf.experiment.store.export import TRIAL_COLUMNS, frames, thin, write_csv
+from symmf.experiment.store.export import export_store, frames, thin, write_csv
 from symmf.experiment.store.folder import (
     ExperimentStore,
-    export,
     find_record,
     list_experiments,
 )
+from symmf.experiment.store.layout import TRACE_COLUMNS, trial_columns
 from symmf.experiment.store.lock import FolderLock, is_locked
 from symmf.experiment.store.record_file import (
     BrokenRecordError,
-    Record,
     from_bytes,
     to_bytes,
 )
+from symmf.experiment.values import Outcome, Record, Status
 
 CONFIG = ExperimentConfig.model_validate(
     {
@@ -62,7 +61,7 @@ FACTS = Facts(
 def outcome(value=0.5, **given):
     return Outcome(
         **{
-            "status": "ok",
+            "status": Status.OK,
             "started": "2022-01-01T00:00:00.000+00:00",
             "labels": np.array([0, 1, 1]),
             "y": np.array([0, 0, 1]),
@@ -80,7 +79,7 @@ def filled(folder, n=None):
     store = ExperimentStore(folder / "study")
     store.prepare()
     origin = {"data_digest": "dd", "config_digest": CONFIG.digest()}
-    store.describe(CONFIG, FACTS, origin)
+    store.write_description(CONFIG, FACTS, origin)
     for i, trial in enumerate(expand(CONFIG, FACTS)[:n]):
         trace = np.geomspace(1, 0.1, 5) if trial.method == "b" else None
         record = Record(
@@ -101,7 +100,7 @@ def test_a_record_reads_back_to_the_same_bits(found, error, split, message, scor
     record = Record(
         trial=SAMPLE,
         outcome=Outcome(
-            status="ok",
+            status=Status.OK,
             message=message,
             labels=found,
             y=found,
@@ -238,9 +237,9 @@ def test_a_lock_names_its_holder_and_dies_with_it(tmp_path):
 
 def test_the_tables_have_the_promised_columns_order_and_floats(tmp_path):
     store = filled(tmp_path)
-    export(store.folder)
+    export_store(store)
     table = pd.read_csv(store.folder / "trials.csv", keep_default_na=False, dtype=str)
-    assert list(table.columns) == TRIAL_COLUMNS
+    assert list(table.columns) == list(trial_columns())
     order = list(
         zip(table["n_clusters"], table["method"], table["lambda"], strict=True)
     )
@@ -253,16 +252,15 @@ def test_the_tables_have_the_promised_columns_order_and_floats(tmp_path):
     traces = pd.read_csv(store.folder / "traces.csv")
     assert len(traces) == 8 * 5
     before = (store.folder / "trials.csv").read_bytes()
-    export(store.folder)
+    export_store(store)
     assert (store.folder / "trials.csv").read_bytes() == before
 
 
 def test_the_columns_are_those_that_reports_read():
-    from symmf.experiment.store.export import TRACE_COLUMNS
     from symmf.reporting import results as frame
 
     for read, written in (
-        (frame.TRIAL_COLUMNS, TRIAL_COLUMNS),
+        (frame.TRIAL_COLUMNS, trial_columns()),
         (frame.TRACE_COLUMNS, TRACE_COLUMNS),
     ):
         assert [column for column in written if column in read] == list(read)
@@ -271,7 +269,7 @@ def test_the_columns_are_those_that_reports_read():
 def test_a_failure_is_a_row_without_scores(tmp_path):
     store = filled(tmp_path)
     trial = expand(CONFIG, FACTS)[0]
-    failed = Outcome(status="failed", message="a\nb " + "x" * 999, traceback="T")
+    failed = Outcome(status=Status.FAILED, message="a\nb " + "x" * 999, traceback="T")
     table, traces = frames([trial], {trial.key: Record(trial=trial, outcome=failed)})
     write_csv(store.folder / "x.csv", table)
     row = pd.read_csv(store.folder / "x.csv", keep_default_na=False).iloc[0]
@@ -285,7 +283,7 @@ def test_a_failure_is_a_row_without_scores(tmp_path):
 def test_without_traces_there_is_no_trace_table(tmp_path):
     store = filled(tmp_path, n=0)
     (store.folder / "traces.csv").write_text("old")
-    export(store.folder)
+    export_store(store)
     assert not (store.folder / "traces.csv").exists()
     assert len(pd.read_csv(store.folder / "trials.csv")) == 0
 
@@ -332,7 +330,7 @@ def test_records_of_another_config_stay_out_of_the_tables(tmp_path):
     store = filled(tmp_path)
     old = replace(expand(CONFIG, FACTS)[0], trial=99)
     store.write(Record(trial=old, outcome=outcome()))
-    export(store.folder)
+    export_store(store)
     table = pd.read_csv(store.folder / "trials.csv")
     assert len(table) == 12
     assert old.key not in set(table["key"])

@@ -13,7 +13,7 @@ import runner_methods
 
 from symmf.experiment.plan import make_plans
 from symmf.experiment.runner import run
-from symmf.experiment.store.export import MEASURED_COLUMNS
+from symmf.experiment.store.layout import MEASURED_COLUMNS
 
 DATA = "{name: synthetic, kind: planted, n: 60, k: 4, m: 8}"
 REPOSITORY = Path(__file__).resolve().parents[2]

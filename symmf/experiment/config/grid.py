@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, dataclass, fields
 from typing import TYPE_CHECKING, Any
 
 from symmf.errors import ConfigError
-from symmf.experiment.config.model import ExperimentConfig, MethodEntry, canonical_json
+from symmf.experiment.config.model import ExperimentConfig, MethodEntry
 from symmf.experiment.config.yaml import Document
+from symmf.experiment.values import Trial
 from symmf.seeds import generator, seed
 
 if TYPE_CHECKING:
     from symmf.datasets import Dataset
-
-# Part of every key: raised when the meaning of a record changes.
-FORMAT = 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,73 +39,6 @@ class Facts:
         """Read what :meth:`as_dict` wrote."""
         known = {item.name: data[item.name] for item in fields(cls)}
         return cls(**known | {"class_sizes": tuple(data["class_sizes"])})
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Trial:
-    """One computation: everything that determines its result, and its names."""
-
-    experiment: str
-    dataset: str
-    options: Mapping[str, Any] = field(default_factory=dict)
-    data_digest: str
-    seed: int
-    n_clusters: int
-    trial: int
-    classes: tuple[int, ...]
-    method: str
-    estimator: str
-    label: str
-    paper_row: str
-    laplacian_weight: float | None
-    preprocess: tuple[str, ...]
-    parameters: Mapping[str, Any]
-    defaults: Mapping[str, Any]
-    random_state: int
-    threads: int = 1
-    #: sha256 of :meth:`identity`: the name of the trial's record
-    key: str = field(init=False, compare=False)
-
-    def __post_init__(self) -> None:
-        text = canonical_json(self.identity())
-        object.__setattr__(self, "key", hashlib.sha256(text.encode()).hexdigest())
-
-    def identity(self) -> dict[str, Any]:
-        """Return what determines the result; names and labels do not enter."""
-        return {
-            "format": FORMAT,
-            "data": self.data_digest,
-            "dataset": self.dataset,
-            "options": self.options,
-            "seed": self.seed,
-            "n_clusters": self.n_clusters,
-            "trial": self.trial,
-            "classes": self.classes,
-            "estimator": self.estimator,
-            "laplacian_weight": self.laplacian_weight,
-            "parameters": {**self.defaults, **self.parameters},
-            "preprocess": self.preprocess,
-            "random_state": self.random_state,
-            "threads": self.threads,
-        }
-
-    @property
-    def title(self) -> str:
-        """A short name for progress and messages."""
-        weight = self.laplacian_weight
-        tail = "" if weight is None else f", lambda {weight:g}"
-        return f"{self.method}, K={self.n_clusters}, trial {self.trial}{tail}"
-
-    def as_dict(self) -> dict[str, Any]:
-        """Return plain data."""
-        return asdict(self)
-
-    @classmethod
-    def from_dict(cls, data: Mapping[str, Any]) -> Trial:
-        """Read what :meth:`as_dict` wrote."""
-        known = {item.name: data[item.name] for item in fields(cls) if item.init}
-        tuples = {name: tuple(data[name]) for name in ("classes", "preprocess")}
-        return cls(**known | tuples)
 
 
 def gather_facts(config: ExperimentConfig, data: Dataset) -> Facts:

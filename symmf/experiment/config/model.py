@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
@@ -27,9 +26,9 @@ from symmf.experiment.config.messages import describe
 from symmf.experiment.config.overrides import apply_settings
 from symmf.experiment.config.parts import Figures, Part, RoleWord, or_empty
 from symmf.experiment.config.yaml import Document, dump_yaml, read_yaml
+from symmf.experiment.store.layout import is_reserved
+from symmf.experiment.values import canonical_json
 
-# Folders of the results folder that hold what all experiments share.
-RESERVED_NAMES = frozenset({"tables", "figures", "verdicts", "audit", "report"})
 NAME = r"^[A-Za-z0-9][A-Za-z0-9._-]*$"
 
 
@@ -196,7 +195,7 @@ class ExperimentConfig(Part):
     @field_validator("name")
     @classmethod
     def _not_reserved(cls, name: str) -> str:
-        if name.lower() in RESERVED_NAMES:
+        if is_reserved(name):
             raise ValueError(f'"{name}" is a folder of its own; choose another name')
         return name
 
@@ -229,17 +228,6 @@ class ExperimentConfig(Part):
             for word in ("label", "paper_row", "primary"):
                 method.pop(word, None)
         return hashlib.sha256(canonical_json(data).encode()).hexdigest()
-
-
-def canonical_json(value: Any) -> str:
-    """Return JSON text that is equal for equal values, whatever the order of keys.
-
-    Examples
-    --------
-    >>> canonical_json({"b": 1.0, "a": (True, None)})
-    '{"a":[true,null],"b":1.0}'
-    """
-    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
 
 
 def read_config(

@@ -21,10 +21,10 @@ from multiprocessing import connection
 from typing import TYPE_CHECKING, Any
 
 from symmf.errors import InputError, SymmfError
+from symmf.experiment.execution.backend import TICK, Update
 from symmf.experiment.execution.fork_server import Template
-from symmf.experiment.execution.local_pool import TICK, Update
 from symmf.experiment.execution.process import WorkerProcess
-from symmf.experiment.execution.trial import Job, Outcome
+from symmf.experiment.values import Job, Outcome, Status
 
 if TYPE_CHECKING:
     from symmf.datasets import Dataset
@@ -53,8 +53,11 @@ def _take() -> tuple[WorkerProcess, bool]:
     return WorkerProcess(template), True
 
 
-def run_on_worker(job: Job, data: Dataset) -> Outcome:
-    """Run a job in a process of its own; called by dask on its workers."""
+def run_on_worker(job: Job, data: Dataset) -> tuple[Outcome, dict[str, Any]]:
+    """Run a job in a process of its own; called by dask on its workers.
+
+    Return its outcome and the environment of that process.
+    """
     while True:
         worker, fresh = _take()
         try:
@@ -68,16 +71,16 @@ def run_on_worker(job: Job, data: Dataset) -> Outcome:
                 ) from None
             if not fresh and worker.job is None:
                 continue  # it died while idle, so nothing was lost
-            return outcome
+            return outcome, {}
         except BaseException:
             worker.kill()
             raise
-        if outcome.status == "memory":
+        if outcome.status is Status.MEMORY:
             worker.kill()
-        elif outcome.status != "timeout":
+        elif outcome.status is not Status.TIMEOUT:
             with _lock:
                 _idle.append(worker)
-        return outcome
+        return outcome, worker.environment
 
 
 def _supervise(worker: WorkerProcess, job: Job, data: Dataset) -> Outcome:
@@ -129,7 +132,7 @@ class DaskBackend:
         data: Mapping[str, Dataset],
         stop: threading.Event,
     ) -> Iterator[Update]:
-        """Run jobs; see :class:`symmf.experiment.execution.local_pool.Backend`."""
+        """Run jobs; see :class:`symmf.experiment.execution.backend.Backend`."""
         run = _Run(self.client, data, stop)
         try:
             for job in jobs:
@@ -189,9 +192,9 @@ class _Run:
             self._check_connection()
             return
         sent = self.sent.pop(future.key)
-        outcome = _outcome(future)
-        if outcome is not None:
-            yield Update(sent.job, outcome)
+        found = _outcome(future)
+        if found is not None:
+            yield Update(sent.job, *found)
         elif sent.attempt < ATTEMPTS:
             self._check_connection()
             logger.warning("Sending %s again.", sent.job.trial.title)
@@ -202,7 +205,7 @@ class _Run:
             self.submit(sent.job, sent.attempt + 1)
         else:
             message = "The cluster lost the trial several times."
-            yield Update(sent.job, Outcome(status="died", message=message))
+            yield Update(sent.job, Outcome(status=Status.DIED, message=message))
 
     def cancel(self) -> None:
         """Give up what is still running."""
@@ -233,18 +236,19 @@ def _connection_lost() -> SymmfError:
     )
 
 
-def _outcome(future: Any) -> Outcome | None:
+def _outcome(future: Any) -> tuple[Outcome, dict[str, Any]] | None:
     """Return what a future came to, or None if it has to be sent again."""
     if future.status == "finished":
         try:
-            outcome: Outcome = future.result()
+            found: tuple[Outcome, dict[str, Any]] = future.result()
         except asyncio.CancelledError:
             return None
-        return outcome
+        return found
     if future.status != "error":
         return None
     error = future.exception()
     if type(error).__name__ == "KilledWorker":
         message = "Every dask worker that took the trial was lost."
-        return Outcome(status="died", message=message)
-    return Outcome(status="failed", message=f"{type(error).__name__}: {error}")
+        return Outcome(status=Status.DIED, message=message), {}
+    message = f"{type(error).__name__}: {error}"
+    return Outcome(status=Status.FAILED, message=message), {}

@@ -8,60 +8,21 @@ dead is replaced while the others go on.
 
 from __future__ import annotations
 
-import os
 import threading
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from multiprocessing import connection
 from types import TracebackType
-from typing import TYPE_CHECKING, Protocol, Self
+from typing import TYPE_CHECKING, Self
 
 from symmf.errors import SymmfError
+from symmf.experiment.execution.backend import TICK, Update
 from symmf.experiment.execution.fork_server import Template
 from symmf.experiment.execution.process import WorkerProcess
-from symmf.experiment.execution.trial import Job, Outcome
+from symmf.experiment.values import Job, Outcome, Status
 
 if TYPE_CHECKING:
     from symmf.datasets import Dataset
-
-# How long a wish to stop may go unnoticed, in seconds.
-TICK = 0.1
-
-
-def default_jobs() -> int:
-    """Return the number of processors this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
-
-
-@dataclass(frozen=True, slots=True)
-class Update:
-    """News about a job: given to a worker (no outcome) or finished."""
-
-    job: Job
-    outcome: Outcome | None = None
-
-
-class Backend(Protocol):
-    """Where trials run."""
-
-    def run(
-        self,
-        jobs: Sequence[Job],
-        data: Mapping[str, Dataset],
-        stop: threading.Event,
-    ) -> Iterator[Update]:
-        """Run jobs in any order, yielding news, until all are done or ``stop`` is set.
-
-        ``data`` maps digests to data sets. Closing the iterator ends running jobs.
-        """
-        ...
-
-    def close(self) -> None:
-        """Give back processes and connections."""
-        ...
 
 
 class LocalPool:
@@ -110,7 +71,7 @@ class LocalPool:
         data: Mapping[str, Dataset],
         stop: threading.Event,
     ) -> Iterator[Update]:
-        """Run jobs; see :class:`Backend`."""
+        """Run jobs; see :class:`symmf.experiment.execution.backend.Backend`."""
         waiting = deque(jobs)
         try:
             while not stop.is_set():
@@ -152,8 +113,8 @@ class LocalPool:
             except (EOFError, OSError):
                 outcome = self._bury(worker)
             if job is not None and outcome is not None:
-                yield Update(job, outcome)
-                if outcome.status == "memory" and worker in self._workers:
+                yield Update(job, outcome, worker.environment)
+                if outcome.status is Status.MEMORY and worker in self._workers:
                     # What ran out of memory may have left its process in disorder.
                     self._workers.remove(worker)
                     worker.kill()

@@ -13,8 +13,8 @@ from multiprocessing.connection import Connection
 from typing import TYPE_CHECKING, Any
 
 from symmf.experiment.execution.fork_server import Template, read_tail
-from symmf.experiment.execution.trial import Job, Outcome
 from symmf.experiment.execution.worker import DONE, READY, STARTED
+from symmf.experiment.values import Job, Outcome, Status
 
 if TYPE_CHECKING:
     from symmf.datasets import Dataset
@@ -36,6 +36,8 @@ class WorkerProcess:
             self.connection = Connection(ours.detach())
         self.ready = False
         self.job: Job | None = None
+        # As the worker saw itself when it did its latest job.
+        self.environment: dict[str, Any] = {}
         self._code: int | None = None
         self._digest: str | None = None
         self._deadline: float | None = None
@@ -79,7 +81,8 @@ class WorkerProcess:
                 self._deadline = time.monotonic() + self.job.seconds
         elif kind == DONE:
             self.job = self._deadline = None
-            outcome: Outcome = content
+            outcome: Outcome
+            outcome, self.environment = content
             return outcome
         return None
 
@@ -108,7 +111,7 @@ class WorkerProcess:
         seconds = self.job.seconds
         self.kill()
         return Outcome(
-            status="timeout",
+            status=Status.TIMEOUT,
             message=f"Stopped at the limit of {seconds:g} seconds.",
             seconds=seconds,
         )
@@ -127,7 +130,7 @@ class WorkerProcess:
         else:
             reason = f"ended with exit code {code}"
         return Outcome(
-            status="died",
+            status=Status.DIED,
             message=f"The worker process {reason}.",
             traceback=tail,
         )

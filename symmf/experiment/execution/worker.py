@@ -105,7 +105,7 @@ class _Server:
                 kind, content = pickle.loads(message)
             except Exception as error:
                 # The estimator cannot be imported here: that is the trial's failure.
-                self.connection.send((DONE, _failed(error)))
+                self.connection.send((DONE, (_failed(error), {})))
                 continue
             if kind == "data":
                 # One data set at a time: a run goes through them one by one.
@@ -124,15 +124,14 @@ class _Server:
             outcome = run_trial(job, self.data[job.trial.data_digest])
         except Exception as error:
             outcome = _failed(error)
-        outcome.environment = self.environment
-        self.connection.send((DONE, outcome))
+        self.connection.send((DONE, (outcome, self.environment)))
 
 
 def _failed(error: Exception) -> Any:
-    from symmf.experiment.execution.trial import Outcome
+    from symmf.experiment.values import Outcome, Status
 
     return Outcome(
-        status="failed",
+        status=Status.FAILED,
         message=f"{type(error).__name__}: {error}",
         traceback=traceback.format_exc(),
     )

@@ -9,59 +9,18 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from symmf.experiment.config.grid import Trial
-from symmf.experiment.config.model import canonical_json
 from symmf.experiment.store.folder import ExperimentStore
-from symmf.experiment.store.record_file import Record
+from symmf.experiment.store.layout import (
+    TRACE_COLUMNS,
+    TRACES_FILE,
+    TRIALS_FILE,
+    trial_columns,
+)
+from symmf.experiment.values import Record, Trial, canonical_json
 from symmf.files import write_atomically
 
-TRIALS_FILE = "trials.csv"
-TRACES_FILE = "traces.csv"
 TRACE_POINTS = 200
 MESSAGE_LENGTH = 300
-
-TRIAL_COLUMNS = [
-    "experiment",
-    "dataset",
-    "n_clusters",
-    "trial",
-    "method",
-    "estimator",
-    "label",
-    "paper_row",
-    "lambda",
-    "status",
-    "ac",
-    "nmi",
-    "nmi_max",
-    "ari",
-    "silhouette",
-    "seconds",
-    "n_iter",
-    "stop",
-    "error",
-    "n_samples",
-    "classes",
-    "preprocess",
-    "parameters",
-    "peak_memory_mb",
-    "message",
-    "key",
-]
-TRACE_COLUMNS = [
-    "experiment",
-    "dataset",
-    "n_clusters",
-    "trial",
-    "method",
-    "lambda",
-    "iteration",
-    "error",
-    "split_error",
-    "seconds",
-]
-# Columns that differ between two runs of the same trial.
-MEASURED_COLUMNS = ("seconds", "peak_memory_mb")
 
 
 def trial_row(trial: Trial, record: Record) -> dict[str, Any]:
@@ -163,8 +122,8 @@ def frames(
             rows.append(trial_row(trial, record))
             traces.extend(trace_rows(trial, record))
     return (
-        pd.DataFrame(rows, columns=TRIAL_COLUMNS, dtype=object),
-        pd.DataFrame(traces, columns=TRACE_COLUMNS, dtype=object),
+        pd.DataFrame(rows, columns=list(trial_columns()), dtype=object),
+        pd.DataFrame(traces, columns=list(TRACE_COLUMNS), dtype=object),
     )
 
 

@@ -1,15 +1,4 @@
-"""The folder of an experiment: its records, its description, its CSV files.
-
-::
-
-    results/<experiment>/
-        experiment.yaml      the resolved config
-        provenance.json      data, machine and command of the latest run
-        records/<key>.h5     one record per trial
-        trials.csv           a row per finished trial
-        traces.csv           errors by iteration, thinned
-        events.jsonl         what happened when
-"""
+"""The folder of an experiment: its records and its description."""
 
 from __future__ import annotations
 
@@ -20,16 +9,17 @@ from pathlib import Path
 from typing import Any
 
 from symmf.errors import ConfigError, InputError
-from symmf.experiment.config.grid import Facts, Trial, expand
+from symmf.experiment.config.grid import Facts, expand
 from symmf.experiment.config.model import ExperimentConfig, validate
 from symmf.experiment.config.yaml import read_yaml
-from symmf.experiment.store.record_file import (
-    SUFFIX,
-    BrokenRecordError,
-    Record,
-    read_record,
-    to_bytes,
+from symmf.experiment.store.layout import (
+    EXPERIMENT_FILE,
+    PROVENANCE_FILE,
+    RECORD_SUFFIX,
+    RECORDS_FOLDER,
 )
+from symmf.experiment.store.record_file import BrokenRecordError, read_record, to_bytes
+from symmf.experiment.values import Record, Trial
 from symmf.files import (
     make_writable,
     remove_stale_temporaries,
@@ -38,16 +28,13 @@ from symmf.files import (
 
 logger = logging.getLogger(__name__)
 
-EXPERIMENT_FILE = "experiment.yaml"
-PROVENANCE_FILE = "provenance.json"
-
 
 class ExperimentStore:
     """Reads and writes the folder of one experiment."""
 
     def __init__(self, folder: Path | str) -> None:
         self.folder = Path(folder)
-        self.records_folder = self.folder / "records"
+        self.records_folder = self.folder / RECORDS_FOLDER
 
     @property
     def name(self) -> str:
@@ -58,14 +45,14 @@ class ExperimentStore:
 
     def path(self, key: str) -> Path:
         """Return the file of a record."""
-        return self.records_folder / f"{key}{SUFFIX}"
+        return self.records_folder / f"{key}{RECORD_SUFFIX}"
 
     def list_keys(self) -> list[str]:
         """List the keys of all records, in alphabetical order."""
         if not self.records_folder.is_dir():
             return []
-        names = (path.name for path in self.records_folder.glob(f"[!.]*{SUFFIX}"))
-        return sorted(name.removesuffix(SUFFIX) for name in names)
+        paths = self.records_folder.glob(f"[!.]*{RECORD_SUFFIX}")
+        return sorted(path.name.removesuffix(RECORD_SUFFIX) for path in paths)
 
     def read(self, key: str) -> Record | None:
         """Return a record, or None if it is missing or broken."""
@@ -107,7 +94,7 @@ class ExperimentStore:
         if path.exists():
             path.replace(path.with_suffix(".broken"))
 
-    def describe(
+    def write_description(
         self, config: ExperimentConfig, facts: Facts, provenance: dict[str, Any]
     ) -> None:
         """Write ``experiment.yaml`` and ``provenance.json``."""
@@ -157,7 +144,7 @@ def find_record(results: Path | str, prefix: str) -> tuple[ExperimentStore, Reco
     InputError
         If there is none, or more than one.
     """
-    prefix = prefix.strip().lower().removesuffix(SUFFIX)
+    prefix = prefix.strip().lower().removesuffix(RECORD_SUFFIX)
     found = [
         (store, key) for store, key in _all_keys(results) if key.startswith(prefix)
     ]
@@ -186,10 +173,3 @@ def _all_keys(results: Path | str) -> Iterator[tuple[ExperimentStore, str]]:
     for store in list_experiments(results):
         for key in store.list_keys():
             yield store, key
-
-
-def export(folder: Path | str) -> None:
-    """Write ``trials.csv`` and ``traces.csv`` from the records of an experiment."""
-    from symmf.experiment.store.export import export_store
-
-    export_store(ExperimentStore(folder))

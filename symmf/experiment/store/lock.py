@@ -13,9 +13,8 @@ from types import TracebackType
 from typing import Any, Self
 
 from symmf.errors import InputError
-from symmf.experiment.provenance import now
-
-LOCK_FILE = "run.lock"
+from symmf.experiment.store.layout import LOCK_FILE
+from symmf.experiment.values import now
 
 
 class FolderLock:
@@ -36,7 +35,7 @@ class FolderLock:
         except BlockingIOError:
             os.close(handle)
             raise InputError(
-                f"{self.folder} is in use by {describe(holder(self.folder))}. "
+                f"{self.folder} is in use by {holder_sentence(self.folder)}. "
                 "Wait until it has finished, or stop it; then repeat the command."
             ) from None
         except BaseException:
@@ -104,8 +103,9 @@ def is_locked(folder: Path) -> bool:
     return False
 
 
-def describe(who: dict[str, Any]) -> str:
-    """Say in words who holds a lock."""
+def holder_sentence(folder: Path) -> str:
+    """Say in words who holds the lock of a folder."""
+    who = holder(folder)
     if not who:
         return "another run"
     return (

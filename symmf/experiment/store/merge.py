@@ -8,12 +8,8 @@ from pathlib import Path
 
 from symmf.errors import InputError
 from symmf.experiment.store.export import export_store
-from symmf.experiment.store.folder import (
-    EXPERIMENT_FILE,
-    PROVENANCE_FILE,
-    ExperimentStore,
-    list_experiments,
-)
+from symmf.experiment.store.folder import ExperimentStore, list_experiments
+from symmf.experiment.store.layout import EXPERIMENT_FILE, PROVENANCE_FILE
 from symmf.experiment.store.lock import FolderLock
 from symmf.files import write_atomically
 

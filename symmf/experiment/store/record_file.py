@@ -9,37 +9,21 @@ from __future__ import annotations
 
 import hashlib
 import json
-from dataclasses import dataclass, field, fields
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
 import h5py
 import numpy as np
 
-from symmf.experiment.config.grid import FORMAT, Trial
-from symmf.experiment.execution.trial import Outcome
+from symmf.experiment.values import FORMAT, Outcome, Record, Status, Trial
 
-SUFFIX = ".h5"
 _DIGEST_SIZE = hashlib.sha256().digest_size
 _ARRAYS = ("labels", "y", "error", "split_error", "trace_seconds")
 
 
 class BrokenRecordError(Exception):
     """A record file is truncated, damaged or of another format."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Record:
-    """A finished trial, good or failed, with where it came from."""
-
-    trial: Trial
-    outcome: Outcome
-    provenance: dict[str, Any] = field(default_factory=dict)
-
-    @property
-    def key(self) -> str:
-        """The name of the record."""
-        return self.trial.key
 
 
 def read_record(path: Path) -> Record:
@@ -121,11 +105,20 @@ def from_bytes(content: bytes) -> Record:
             }
         return Record(
             trial=Trial.from_dict(text["trial"]),
-            outcome=Outcome(**text["outcome"], **arrays),
+            outcome=_outcome(text["outcome"], arrays),
             provenance=text["provenance"],
         )
     except (KeyError, TypeError, ValueError, OSError, RuntimeError) as error:
         raise BrokenRecordError(f"it cannot be read: {error}") from None
+
+
+def _outcome(scalars: dict[str, Any], arrays: dict[str, Any]) -> Outcome:
+    # What a later version keeps and this one does not know is left out.
+    names = {item.name for item in fields(Outcome)} - set(_ARRAYS)
+    known = {name: value for name, value in scalars.items() if name in names}
+    known["status"] = Status(known["status"])
+    known["warnings"] = tuple(known["warnings"])
+    return Outcome(**known, **arrays)
 
 
 def _compact(array: np.ndarray) -> np.ndarray:

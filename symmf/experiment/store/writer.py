@@ -6,7 +6,8 @@ from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 
 from symmf.errors import SymmfError
 from symmf.experiment.store.folder import ExperimentStore
-from symmf.experiment.store.record_file import Record, to_bytes
+from symmf.experiment.store.record_file import to_bytes
+from symmf.experiment.values import Record
 from symmf.files import write_atomically
 
 # Flushes that wait together are committed together by the file system.

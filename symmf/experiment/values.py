@@ -1,0 +1,178 @@
+"""The values that travel through an experiment: trial, job, outcome, record.
+
+Pure data. Nothing of the package is imported, so that reading one record loads neither
+the reader of configs nor a solver.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass, field, fields
+from datetime import UTC, datetime
+from enum import StrEnum
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from symmf.notation import FloatArray, LabelArray
+
+# Part of every key: raised when the meaning of a record changes.
+FORMAT = 1
+
+
+class Status(StrEnum):
+    """What became of a trial. Only ``ok`` counts as a result."""
+
+    OK = "ok"
+    FAILED = "failed"
+    DIVERGED = "diverged"
+    TIMEOUT = "timeout"
+    MEMORY = "memory"
+    DIED = "died"
+
+
+def canonical_json(value: Any) -> str:
+    """Return JSON text that is equal for equal values, whatever the order of keys.
+
+    Examples
+    --------
+    >>> canonical_json({"b": 1.0, "a": (True, None)})
+    '{"a":[true,null],"b":1.0}'
+    """
+    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
+
+
+def now() -> str:
+    """Return the time in UTC, to the millisecond."""
+    return datetime.now(UTC).isoformat(timespec="milliseconds")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Trial:
+    """One computation: everything that determines its result, and its names."""
+
+    experiment: str
+    dataset: str
+    options: Mapping[str, Any] = field(default_factory=dict)
+    data_digest: str
+    seed: int
+    n_clusters: int
+    trial: int
+    classes: tuple[int, ...]
+    method: str
+    estimator: str
+    label: str
+    paper_row: str
+    laplacian_weight: float | None
+    preprocess: tuple[str, ...]
+    parameters: Mapping[str, Any]
+    defaults: Mapping[str, Any]
+    random_state: int
+    threads: int = 1
+    #: sha256 of :meth:`identity`: the name of the trial's record
+    key: str = field(init=False, compare=False)
+
+    def __post_init__(self) -> None:
+        text = canonical_json(self.identity())
+        object.__setattr__(self, "key", hashlib.sha256(text.encode()).hexdigest())
+
+    def identity(self) -> dict[str, Any]:
+        """Return what determines the result; names and labels do not enter."""
+        return {
+            "format": FORMAT,
+            "data": self.data_digest,
+            "dataset": self.dataset,
+            "options": self.options,
+            "seed": self.seed,
+            "n_clusters": self.n_clusters,
+            "trial": self.trial,
+            "classes": self.classes,
+            "estimator": self.estimator,
+            "laplacian_weight": self.laplacian_weight,
+            "parameters": {**self.defaults, **self.parameters},
+            "preprocess": self.preprocess,
+            "random_state": self.random_state,
+            "threads": self.threads,
+        }
+
+    @property
+    def title(self) -> str:
+        """A short name for progress and messages."""
+        weight = self.laplacian_weight
+        tail = "" if weight is None else f", lambda {weight:g}"
+        return f"{self.method}, K={self.n_clusters}, trial {self.trial}{tail}"
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return plain data."""
+        return asdict(self)
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Trial:
+        """Read what :meth:`as_dict` wrote."""
+        known = {
+            item.name: data[item.name]
+            for item in fields(cls)
+            if item.init and item.name in data
+        }
+        tuples = {name: tuple(data[name]) for name in ("classes", "preprocess")}
+        return cls(**known | tuples)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Job:
+    """A trial with what a worker needs to run it: the estimator and the limits."""
+
+    trial: Trial
+    estimator: Callable[..., Any]
+    seconds: float | None = None
+    memory_gb: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Outcome:
+    """What a trial came to. Only an outcome with status ``ok`` counts as a result.
+
+    ``labels`` are the clusters found and ``y`` the classes of the same samples;
+    ``scores`` are those computed when the trial ran. ``attempts`` counts how often the
+    trial was begun until it gave this outcome: more than once if workers died.
+    """
+
+    status: Status
+    message: str = ""
+    traceback: str = ""
+    warnings: tuple[str, ...] = ()
+    started: str = ""
+    seconds: float | None = None
+    peak_memory_mb: float | None = None
+    n_samples: int | None = None
+    labels: LabelArray | None = None
+    y: LabelArray | None = None
+    scores: Mapping[str, float] = field(default_factory=dict)
+    n_iter: int | None = None
+    stop: str = ""
+    solver: str = ""
+    objective: float | None = None
+    error: FloatArray | None = None
+    split_error: FloatArray | None = None
+    trace_seconds: FloatArray | None = None
+    attempts: int = 1
+
+    @property
+    def ok(self) -> bool:
+        """Whether the trial counts as a result."""
+        return self.status is Status.OK
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Record:
+    """A finished trial, good or failed, with where it came from."""
+
+    trial: Trial
+    outcome: Outcome
+    provenance: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def key(self) -> str:
+        """The name of the record."""
+        return self.trial.key
