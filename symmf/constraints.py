@@ -6,7 +6,6 @@ A constraint says of itself whether ``project`` is the exact Euclidean projectio
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Any, ClassVar, TypeAlias
@@ -15,6 +14,7 @@ import numpy as np
 
 from symmf.errors import InputError
 from symmf.notation import FloatArray
+from symmf.validation import check_name, check_number, check_options
 
 _TINY = 1e-300
 
@@ -36,26 +36,23 @@ class Constraint:
     #: reproduces a fault of the released code; refused unless ``published=True``
     published_only: ClassVar[bool] = False
 
-    def project(self, Z: FloatArray, previous: FloatArray | None = None) -> FloatArray:
+    def project(self, Z: FloatArray, _previous: FloatArray | None = None) -> FloatArray:
         """Return the nearest feasible point to Z (it may be Z itself).
 
         ``previous`` decides where the nearest point is not unique.
         """
-        del previous
         return Z
 
     def project_published(self, Z: FloatArray) -> FloatArray:
         """Return what the authors' released code computes for this set."""
         return self.project(Z)
 
-    def contains(self, H: FloatArray, atol: float = 1e-8) -> bool:
+    def contains(self, H: FloatArray, _atol: float = 1e-8) -> bool:
         """Tell whether H is feasible up to ``atol``."""
-        del atol
         return bool(np.isfinite(H).all())
 
-    def check(self, n: int, k: int) -> None:
+    def check(self, _n: int, _k: int) -> None:
         """Raise InputError if the set is empty or undefined for (n, k) matrices."""
-        del n, k
 
     def start(
         self, rng: np.random.Generator, n: int, k: int, dtype: Any = np.float64
@@ -72,9 +69,8 @@ class Nonnegative(Constraint):
     meaning: ClassVar[str] = "no negative entry"
     nonnegative: ClassVar[bool] = True
 
-    def project(self, Z: FloatArray, previous: FloatArray | None = None) -> FloatArray:
+    def project(self, Z: FloatArray, _previous: FloatArray | None = None) -> FloatArray:
         """Clip at zero."""
-        del previous
         return np.maximum(Z, 0)
 
     def contains(self, H: FloatArray, atol: float = 1e-8) -> bool:
@@ -120,18 +116,12 @@ class SparseRows(Constraint):
     meaning: ClassVar[str] = "at most s nonzero entries in every row"
     convex: ClassVar[bool] = False
 
-    def check(self, n: int, k: int) -> None:
+    def check(self, _n: int, k: int) -> None:
         """Refuse an s that is not a whole number between 1 and k."""
-        del n
-        if not (isinstance(self.s, int | np.integer) and 1 <= self.s <= k):
-            raise InputError(
-                f"sparse_rows needs a whole number s between 1 and k = {k}, "
-                f"not {self.s!r}."
-            )
+        check_number("s of sparse_rows", self.s, least=1, most=k, whole=True)
 
-    def project(self, Z: FloatArray, previous: FloatArray | None = None) -> FloatArray:
+    def project(self, Z: FloatArray, _previous: FloatArray | None = None) -> FloatArray:
         """Keep the s entries of largest magnitude (ties: the first ones)."""
-        del previous
         keep = np.argsort(-np.abs(Z), axis=1, kind="stable")[:, : self.s]
         out = np.zeros_like(Z)
         np.put_along_axis(out, keep, np.take_along_axis(Z, keep, axis=1), axis=1)
@@ -151,9 +141,8 @@ class Orthogonal(Constraint):
     convex: ClassVar[bool] = False
     cone: ClassVar[bool] = False
 
-    def project(self, Z: FloatArray, previous: FloatArray | None = None) -> FloatArray:
+    def project(self, Z: FloatArray, _previous: FloatArray | None = None) -> FloatArray:
         """Return U V^T of the thin SVD (the paper prints U^T V)."""
-        del previous
         U, _, Vt = np.linalg.svd(Z, full_matrices=False)
         return np.asarray(U @ Vt)
 
@@ -171,14 +160,12 @@ class L1Rows(Constraint):
     meaning: ClassVar[str] = "absolute values of every row sum to at most radius"
     cone: ClassVar[bool] = False
 
-    def check(self, n: int, k: int) -> None:
+    def check(self, _n: int, _k: int) -> None:
         """Refuse a radius that is not positive."""
-        del n, k
-        _check_positive("l1_rows", "radius", self.radius)
+        check_number("radius of l1_rows", self.radius, above=0)
 
-    def project(self, Z: FloatArray, previous: FloatArray | None = None) -> FloatArray:
+    def project(self, Z: FloatArray, _previous: FloatArray | None = None) -> FloatArray:
         """Soft-threshold |z|; the paper thresholds z, wrong for negative entries."""
-        del previous
         magnitude = np.abs(Z)
         outside = magnitude.sum(axis=1) > self.radius
         out = Z.copy()
@@ -201,14 +188,12 @@ class SimplexRows(Constraint):
     cone: ClassVar[bool] = False
     nonnegative: ClassVar[bool] = True
 
-    def check(self, n: int, k: int) -> None:
+    def check(self, _n: int, _k: int) -> None:
         """Refuse a total that is not positive."""
-        del n, k
-        _check_positive("simplex_rows", "total", self.total)
+        check_number("total of simplex_rows", self.total, above=0)
 
-    def project(self, Z: FloatArray, previous: FloatArray | None = None) -> FloatArray:
+    def project(self, Z: FloatArray, _previous: FloatArray | None = None) -> FloatArray:
         """Project every row on the simplex."""
-        del previous
         return _simplex(Z, self.total)
 
     def contains(self, H: FloatArray, atol: float = 1e-8) -> bool:
@@ -228,9 +213,8 @@ class OneHotRows(Constraint):
     nonnegative: ClassVar[bool] = True
     discrete: ClassVar[bool] = True
 
-    def project(self, Z: FloatArray, previous: FloatArray | None = None) -> FloatArray:
+    def project(self, Z: FloatArray, _previous: FloatArray | None = None) -> FloatArray:
         """Return the indicator of the largest entry (ties: the first)."""
-        del previous
         return _indicator(np.argmax(Z, axis=1), Z)
 
     def contains(self, H: FloatArray, atol: float = 1e-8) -> bool:
@@ -248,9 +232,8 @@ class NonnegativeUnitRows(Constraint):
     cone: ClassVar[bool] = False
     nonnegative: ClassVar[bool] = True
 
-    def project(self, Z: FloatArray, previous: FloatArray | None = None) -> FloatArray:
+    def project(self, Z: FloatArray, _previous: FloatArray | None = None) -> FloatArray:
         """Clip and normalise; without a positive entry take the largest one."""
-        del previous
         clipped = np.maximum(Z, 0)
         norms = _row_norms(clipped)
         zero = norms[:, 0] <= _TINY
@@ -284,9 +267,8 @@ class SignedMax(Constraint):
     convex: ClassVar[bool] = False
     published_only: ClassVar[bool] = True
 
-    def project(self, Z: FloatArray, previous: FloatArray | None = None) -> FloatArray:
+    def project(self, Z: FloatArray, _previous: FloatArray | None = None) -> FloatArray:
         """Zero all but the largest signed entry (ties: the first)."""
-        del previous
         return Z * _indicator(np.argmax(Z, axis=1), Z)
 
     def contains(self, H: FloatArray, atol: float = 1e-8) -> bool:
@@ -331,19 +313,9 @@ def as_constraint(constraint: ConstraintLike) -> Constraint:
             "A constraint is a name, a pair (name, parameters) or a constraint "
             f"object, not {constraint!r}."
         )
-    if constraint not in CONSTRAINTS:
-        near = difflib.get_close_matches(constraint, CONSTRAINTS, n=1)
-        hint = f" Did you mean {near[0]!r}?" if near else ""
-        raise InputError(
-            f"There is no constraint {constraint!r}.{hint} "
-            f"Known: {', '.join(CONSTRAINTS)}."
-        )
-    kind = CONSTRAINTS[constraint]
+    kind = CONSTRAINTS[check_name("constraint", constraint, CONSTRAINTS)]
     known = [field.name for field in fields(kind)]
-    for key in parameters:
-        if key not in known:
-            takes = f"takes {', '.join(known)}" if known else "takes no parameters"
-            raise InputError(f"Constraint {constraint!r} {takes}, not {key!r}.")
+    check_options(f"The constraint {constraint!r}", parameters, known)
     return kind(**parameters)
 
 
@@ -367,11 +339,6 @@ def _unit(rows: FloatArray) -> FloatArray:
     norms = _row_norms(rows)
     unit = rows / np.maximum(norms, _TINY)
     return np.asarray(np.where(norms > _TINY, unit, _first_axis(rows)))
-
-
-def _check_positive(constraint: str, parameter: str, value: float) -> None:
-    if not (np.isfinite(value) and value > 0):
-        raise InputError(f"{constraint} needs {parameter} > 0, not {value!r}.")
 
 
 def _simplex(Z: FloatArray, total: float) -> FloatArray:

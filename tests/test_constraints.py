@@ -175,8 +175,8 @@ def test_orthogonal_is_the_polar_factor_even_without_full_rank():
     ("asked", "match"),
     [
         ("nonegative", "Did you mean 'nonnegative'"),
-        (("sparse_rows", {"t": 2}), "takes s, not 't'"),
-        (("nonnegative", {"t": 2}), "takes no parameters"),
+        (("sparse_rows", {"t": 2}), "has no option 't'"),
+        (("nonnegative", {"t": 2}), "It takes none"),
         (3, "A constraint is a name"),
         (("sparse_rows", 2), "A constraint is a name"),
     ],

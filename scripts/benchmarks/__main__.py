@@ -39,7 +39,7 @@ def solvers(iterations: int, repeats: int) -> None:
     bookkeeping of errors and times.
     """
     from symmf import factorize
-    from symmf.solvers.base import Problem
+    from symmf.solvers.base import Problem, Start
     from symmf.solvers.projected_gradient import ProjectedGradient
 
     rows = []
@@ -49,7 +49,7 @@ def solvers(iterations: int, repeats: int) -> None:
 
         def iterate(M: Any = M, k: int = k, H0: Any = H0) -> Callable[[], None]:
             run = ProjectedGradient().iterates(
-                Problem(M=M, k=k), H0, None, np.random.default_rng(1)
+                Problem(M=M, k=k), Start(H=H0, rng=np.random.default_rng(1))
             )
             next(run)
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClusterMixin
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import validate_data
 
 from symmf.errors import InputError, SymmfWarning
@@ -17,7 +17,8 @@ from symmf.notation import AnyMatrix, FloatArray, LabelArray
 from symmf.seeds import RandomState, as_generator
 from symmf.similarity import SymmetricOperator, build_similarity
 from symmf.similarity.graphs import clip_nonnegative
-from symmf.solvers import Factorization
+from symmf.solvers import Factorization, Stop
+from symmf.validation import is_whole
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,8 +49,13 @@ class Clusterer(ClusterMixin, BaseEstimator):
     random_state: RandomState
     labels_: LabelArray
     n_iter_: int
+    #: the solver that ran, as ``symmf.solvers.SOLVERS`` or the method calls it
+    solver_: str
+    stop_: str
+    objective_: float
+    history_: History
 
-    def fit(self, X: Any, y: Any = None) -> Any:
+    def fit(self, X: Any, y: Any = None) -> Self:
         """Cluster the rows of X.
 
         Parameters
@@ -62,7 +68,6 @@ class Clusterer(ClusterMixin, BaseEstimator):
         -------
         self
         """
-        del y
         X = validate_data(
             self,
             X,
@@ -79,6 +84,42 @@ class Clusterer(ClusterMixin, BaseEstimator):
     def _fit(self, X: AnyMatrix, rng: np.random.Generator) -> None:
         """Set ``labels_`` and what else the method finds."""
         raise NotImplementedError
+
+    def _store(self, fit: Factorization, M: SymmetricOperator) -> None:
+        """Keep the factor of M and how it was reached."""
+        self.H_: FloatArray = fit.H
+        self.P_: FloatArray | None = fit.P
+        self.error_ = float(fit.error[-1])
+        self._tell(
+            solver=fit.solver.name or type(fit.solver).__name__,
+            stop=fit.stop,
+            n_iter=fit.n_iter,
+            objective=self.error_ * (M.fro2 or 1.0),
+            history=History.of(fit),
+        )
+
+    def _tell(
+        self,
+        *,
+        solver: str,
+        stop: Stop,
+        n_iter: int,
+        objective: float,
+        history: History,
+    ) -> None:
+        """Set what every method says about its run; warn if a limit ended it."""
+        self.solver_, self.stop_, self.n_iter_ = solver, str(stop), n_iter
+        self.objective_, self.history_ = objective, history
+        # With tol = 0, or as published, the number of iterations is the method.
+        meant = getattr(self, "published", False) or not getattr(self, "tol", 0)
+        if stop in (Stop.max_iter, Stop.time) and not meant:
+            warnings.warn(
+                f"{type(self).__name__} stopped after {n_iter} iterations, before its "
+                "tolerance was met: increase max_iter, or tol if the result is good "
+                "enough.",
+                ConvergenceWarning,
+                stacklevel=5,
+            )
 
     def _precomputed(self) -> bool:
         return getattr(self, "similarity", None) == "precomputed"
@@ -102,21 +143,10 @@ class NonnegativeSymmetric(Clusterer):
         A = build_similarity(X, self.similarity, **(self.similarity_options or {}))
         return clip_nonnegative(A)
 
-    def _store(self, fit: Factorization, A: SymmetricOperator) -> None:
-        """Keep the factor and how it was reached."""
-        self.H_: FloatArray = fit.H
-        self.P_: FloatArray | None = fit.P
-        self.n_iter_ = fit.n_iter
-        self.stop_ = str(fit.stop)
-        self.error_ = float(fit.error[-1])
-        self.objective_ = self.error_ * (A.fro2 or 1.0)
-        self.history_ = History.of(fit)
-
 
 def check_n_clusters(n_clusters: Any, n: int) -> None:
     """Raise InputError unless 1 <= n_clusters <= n."""
-    whole = isinstance(n_clusters, int | np.integer)
-    if isinstance(n_clusters, bool) or not whole or not 1 <= n_clusters <= n:
+    if not is_whole(n_clusters) or not 1 <= n_clusters <= n:
         raise InputError(
             f"n_clusters must be a whole number between 1 and the number of samples, "
             f"n_samples={n}; got {n_clusters!r}."
@@ -131,22 +161,6 @@ def check_nonnegative(X: AnyMatrix, method: str) -> None:
             f"Negative values in data passed to {method}, which needs X >= 0 "
             f"(smallest entry {lowest:.3g}). Shift or clip the data, or use SymMF."
         )
-
-
-def check_choice(name: str, value: Any, known: Sequence[str]) -> None:
-    """Raise InputError unless the parameter is one of the names."""
-    if value not in known:
-        names = ", ".join(repr(choice) for choice in known)
-        raise InputError(f"{name} is one of {names}, not {value!r}.")
-
-
-def check_number(name: str, value: Any, *, least: float, whole: bool = False) -> None:
-    """Raise InputError unless the parameter is a finite number >= least."""
-    kinds = int | np.integer if whole else int | float | np.number
-    number = isinstance(value, kinds) and not isinstance(value, bool)
-    if not number or not np.isfinite(value) or value < least:
-        what = "a whole number" if whole else "a number"
-        raise InputError(f"{name} must be {what} >= {least:g}, not {value!r}.")
 
 
 def warn_if_collapsed(

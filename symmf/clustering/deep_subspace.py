@@ -11,12 +11,14 @@ import numpy as np
 
 from symmf.clustering._deep import inputs, networks
 from symmf.clustering._deep.affinity import subspace_affinity
-from symmf.clustering.base import Clusterer, History, check_choice, check_number
+from symmf.clustering.base import Clusterer, History
 from symmf.clustering.spectral import njw_embedding
 from symmf.errors import InputError
 from symmf.labels import kmeans_rows
 from symmf.notation import AnyMatrix, FloatArray
 from symmf.seeds import RandomState, spawn_seed
+from symmf.solvers import Stop
+from symmf.validation import check_choice, check_number
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -127,6 +129,8 @@ class DSC(Clusterer):
         C as trained, single precision.
     affinity_ : array of shape (n, n)
         What spectral clustering was given: symmetric, in [0, 1], unit diagonal.
+    solver_ : str
+        Always ``"adam"``.
     n_iter_ : int
         Steps of joint training.
     n_pretrain_ : int
@@ -273,12 +277,8 @@ class DSC(Clusterer):
         check_number("lambda2", settings.lambda2, least=1e-12)
         check_number("power", settings.power, least=1e-12)
         check_number("learning_rate", self.learning_rate, least=1e-12)
-        check_number("threshold", settings.threshold, least=1e-12)
-        if settings.threshold > 1:
-            raise InputError(
-                "threshold is the share of each column of C that is kept, at most 1, "
-                f"not {settings.threshold!r}."
-            )
+        # The share of each column of C that is kept.
+        check_number("threshold", settings.threshold, least=1e-12, most=1)
         return settings
 
     def _train(
@@ -323,10 +323,13 @@ class DSC(Clusterer):
             closed_form_start=self.warm_start_closed_form,
         )
         self.coefficients_: FloatArray = tuned.C
-        self.n_iter_ = settings.n_finetune
-        self.objective_ = float(tuned.loss[-1])
-        self.stop_ = "max_iter"
         scale = max(float(np.square(rows, dtype=np.float64).sum()), 1e-12)
-        self.history_ = History(
-            error=tuned.loss / scale, seconds=tuned.seconds + pretrained
+        self._tell(
+            solver="adam",
+            stop=Stop.max_iter,
+            n_iter=settings.n_finetune,
+            objective=float(tuned.loss[-1]),
+            history=History(
+                error=tuned.loss / scale, seconds=tuned.seconds + pretrained
+            ),
         )

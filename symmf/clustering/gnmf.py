@@ -10,13 +10,15 @@ from itertools import islice
 import numpy as np
 from scipy import sparse
 
-from symmf.clustering.base import Clusterer, History, check_choice, check_number
+from symmf.clustering.base import Clusterer, History
 from symmf.clustering.nmf import ncut_weighted, squared_norm, unit_columns
 from symmf.labels import kmeans_rows
 from symmf.linalg import inner
 from symmf.notation import AnyMatrix, FloatArray
 from symmf.seeds import RandomState
 from symmf.similarity.graphs import neighbour_graph
+from symmf.solvers import Stop
+from symmf.validation import check_choice, check_number
 
 # Denominators of the updates are kept above this, as published.
 _FLOOR = 1e-10
@@ -106,6 +108,8 @@ class GNMF(Clusterer):
         Weights of the clusters in each sample.
     W_ : (n, n) scipy sparse array
         The graph.
+    solver_ : str
+        Always ``"multiplicative"``.
     n_iter_ : int
     stop_ : {"tolerance", "max_iter"}
     objective_ : float
@@ -208,7 +212,7 @@ class GNMF(Clusterer):
         """Run to the tolerance or the limit; return the last iterate."""
         scale = squared_norm(X) or 1.0
         errors, seconds = [], []
-        self.stop_ = "max_iter"
+        stop = Stop.max_iter
         mean: float | None = None
         began = time.perf_counter()
         for iterate in gnmf_iterates(X, U, V, self.W_, weight=self.graph_weight):
@@ -220,11 +224,15 @@ class GNMF(Clusterer):
             else:
                 mean = _MEMORY * mean + (1 - _MEMORY) * O
                 if self.tol > 0 and mean - O <= self.tol * mean:
-                    self.stop_ = "tolerance"
+                    stop = Stop.tolerance
                     break
             if len(errors) > self.max_iter:
                 break
-        self.n_iter_ = len(errors) - 1
-        self.objective_ = last.objective
-        self.history_ = History(error=np.array(errors), seconds=np.array(seconds))
+        self._tell(
+            solver="multiplicative",
+            stop=stop,
+            n_iter=len(errors) - 1,
+            objective=last.objective,
+            history=History(error=np.array(errors), seconds=np.array(seconds)),
+        )
         return last

@@ -9,12 +9,14 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import sparse
 
-from symmf.clustering.base import Clusterer, History, check_choice, check_number
+from symmf.clustering.base import Clusterer, History
 from symmf.labels import argmax_rows, kmeans_rows
 from symmf.linalg import inner
 from symmf.notation import AnyMatrix, FloatArray
 from symmf.seeds import RandomState
+from symmf.solvers import Stop
 from symmf.solvers._nnls import nnls_bpp
+from symmf.validation import check_choice, check_number
 
 
 @dataclass(slots=True)
@@ -126,6 +128,8 @@ class NMF(Clusterer):
         Features of the clusters, unit columns.
     V_ : (n, n_clusters) array
         Weights of the clusters in each sample.
+    solver_ : str
+        Always ``"anls"``.
     n_iter_ : int
     stop_ : {"tolerance", "max_iter"}
     objective_ : float
@@ -193,7 +197,7 @@ class NMF(Clusterer):
         """Run to the tolerance or the limit; return the last iterate."""
         scale = squared_norm(X) or 1.0
         errors, seconds = [], []
-        self.stop_ = "max_iter"
+        stop = Stop.max_iter
         began = time.perf_counter()
         first = 0.0
         for iterate in nmf_iterates(X, U, V):
@@ -204,11 +208,15 @@ class NMF(Clusterer):
             if len(errors) == 2:
                 first = iterate.projected_gradient
             if self.tol > 0 and iterate.projected_gradient <= self.tol * first:
-                self.stop_ = "tolerance"
+                stop = Stop.tolerance
                 break
             if len(errors) > self.max_iter:
                 break
-        self.n_iter_ = len(errors) - 1
-        self.objective_ = last.objective
-        self.history_ = History(error=np.array(errors), seconds=np.array(seconds))
+        self._tell(
+            solver="anls",
+            stop=stop,
+            n_iter=len(errors) - 1,
+            objective=last.objective,
+            history=History(error=np.array(errors), seconds=np.array(seconds)),
+        )
         return last

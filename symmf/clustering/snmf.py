@@ -7,13 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from symmf.clustering.base import NonnegativeSymmetric, check_number
+from symmf.clustering.base import NonnegativeSymmetric
 from symmf.labels import argmax_rows
 from symmf.linalg import inner, top_eigenpairs
 from symmf.notation import AnyMatrix, FloatArray
 from symmf.seeds import RandomState
 from symmf.similarity import Gram, RowFeatures, SymmetricOperator
 from symmf.solvers import Factorization, factorize
+from symmf.validation import check_number
 
 
 class SNMF(NonnegativeSymmetric):
@@ -55,6 +56,8 @@ class SNMF(NonnegativeSymmetric):
         The factor.
     phi_ : float
         ||H - B Q||_F^2.
+    solver_ : str
+        The solver that ran.
     n_iter_ : int
     stop_ : str
     objective_ : float

@@ -76,6 +76,8 @@ class Spectral(NonnegativeSymmetric):
         The leading eigenvalues of N, descending; 1 once per connected component.
     objective_ : float
         The relaxed normalised cut, the sum of 1 - eigenvalue.
+    solver_ : str
+        Always ``"eigen"``.
     n_iter_ : int
         Always 1: there is no iteration but Lanczos.
     stop_ : str
@@ -128,6 +130,7 @@ class Spectral(NonnegativeSymmetric):
         A = self._similarity(X)
         self.eigenvalues_, self.H_ = _njw(A, self.n_clusters, rng)
         self.objective_ = float(np.sum(1 - self.eigenvalues_))
+        self.solver_ = "eigen"
         self.n_iter_ = 1
         self.stop_ = "tolerance"
         self.labels_ = kmeans_rows(

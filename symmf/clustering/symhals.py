@@ -64,6 +64,8 @@ class SymHALS(NonnegativeSymmetric):
         The two factors.
     gap_ : float
         ||H - P||_F / ||P||_F; well above 1e-3 means that a larger coupling is needed.
+    solver_ : str
+        The solver that ran.
     n_iter_ : int
     stop_ : str
     objective_ : float

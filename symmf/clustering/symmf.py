@@ -6,19 +6,14 @@ from typing import Any
 
 import numpy as np
 
-from symmf.clustering.base import (
-    Clusterer,
-    History,
-    check_choice,
-    check_number,
-    warn_if_collapsed,
-)
+from symmf.clustering.base import Clusterer, warn_if_collapsed
 from symmf.constraints import ConstraintLike, as_constraint
 from symmf.labels import argmax_rows, kmeans_rows, litekmeans
-from symmf.notation import AnyMatrix, FloatArray
+from symmf.notation import AnyMatrix
 from symmf.seeds import RandomState
 from symmf.similarity import SymmetricOperator, build_similarity, regularise
 from symmf.solvers import factorize
+from symmf.validation import check_choice, check_number
 
 
 class SymMF(Clusterer):
@@ -77,6 +72,8 @@ class SymMF(Clusterer):
         The factor.
     P_ : (n, n_clusters) array or None
         The second factor of a split method.
+    solver_ : str
+        The solver that ran.
     n_iter_ : int
     stop_ : str
     objective_ : float
@@ -155,13 +152,7 @@ class SymMF(Clusterer):
         )
         if fit.constraint.name == "none":
             warn_if_collapsed(M, fit.H, self.laplacian_weight, rng)
-        self.H_: FloatArray = fit.H
-        self.P_: FloatArray | None = fit.P
-        self.n_iter_ = fit.n_iter
-        self.stop_ = str(fit.stop)
-        self.error_ = float(fit.error[-1])
-        self.objective_ = self.error_ * (M.fro2 or 1.0)
-        self.history_ = History.of(fit)
+        self._store(fit, M)
 
     def _choose_solver(self) -> tuple[str, dict[str, Any]]:
         options = dict(self.solver_options or {})

@@ -6,12 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from symmf.clustering.base import NonnegativeSymmetric, check_choice, check_number
+from symmf.clustering.base import NonnegativeSymmetric
 from symmf.labels import argmax_rows
 from symmf.notation import AnyMatrix
 from symmf.seeds import RandomState
 from symmf.similarity import SymmetricOperator
 from symmf.solvers import Factorization, factorize
+from symmf.validation import check_choice, check_number
 
 #: up to this many samples ``algorithm="auto"`` takes Newton's method
 NEWTON_LIMIT = 2000
@@ -63,6 +64,8 @@ class SymNMF(NonnegativeSymmetric):
         W of the alternating method.
     algorithm_ : {"newton", "anls"}
         What was used.
+    solver_ : str
+        The solver that ran.
     n_iter_ : int
     stop_ : str
     objective_ : float

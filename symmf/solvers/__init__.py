@@ -2,7 +2,15 @@
 
 from __future__ import annotations
 
-from symmf.solvers.base import Factorization, Iteration, Problem, Solver, Stop
+from symmf.solvers.base import (
+    Factorization,
+    Interrupted,
+    Iteration,
+    Problem,
+    Solver,
+    Start,
+    Stop,
+)
 from symmf.solvers.factorize import factorize
 from symmf.solvers.path import factorize_path
 from symmf.solvers.registry import SOLVERS
@@ -10,9 +18,11 @@ from symmf.solvers.registry import SOLVERS
 __all__ = [
     "SOLVERS",
     "Factorization",
+    "Interrupted",
     "Iteration",
     "Problem",
     "Solver",
+    "Start",
     "Stop",
     "factorize",
     "factorize_path",

@@ -9,7 +9,8 @@ import numpy as np
 from symmf.errors import InputError
 from symmf.linalg import smallest_eigenvalue, spectral_norm, trace_objective
 from symmf.notation import FloatArray
-from symmf.solvers.base import Problem, is_number
+from symmf.solvers.base import Problem
+from symmf.validation import is_number
 
 # The adaptive rule: where it begins, when it looks, what it accepts, how it grows.
 _FIRST_SHARE, _LOOK_EVERY, _ACCEPTED_GAP, _GROWTH = 0.05, 50, 1e-3, 2.0
@@ -86,10 +87,7 @@ class Coupling:
 
 def check_coupling(wanted: object, *, names: tuple[str, ...]) -> None:
     """Refuse a coupling that is neither a number >= 0 nor one of the names."""
-    if isinstance(wanted, str):
-        valid = wanted in names
-    else:
-        valid = is_number(wanted) and wanted >= 0
-    if not valid:
+    valid = wanted in names if isinstance(wanted, str) else is_number(wanted)
+    if not valid or (is_number(wanted) and wanted < 0):
         known = "".join(f" or {name!r}" for name in names)
         raise InputError(f"coupling must be a number >= 0{known}, not {wanted!r}.")

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import itertools
 import time
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from dataclasses import dataclass, field
+from typing import TypeVar
 
 import numpy as np
 
@@ -18,10 +20,12 @@ from symmf.similarity.operators import DenseOperator
 from symmf.solvers.base import (
     Callback,
     Factorization,
+    Interrupted,
     Iterate,
     Iteration,
     Problem,
     Solver,
+    Start,
     Stop,
 )
 
@@ -29,11 +33,67 @@ from symmf.solvers.base import (
 # relative errors far below the 1e-16 where the trace form ends.
 _DENSE_EVALUATION_LIMIT = 400
 # A decrease below tol must be seen this often in a row.
-_PATIENCE = 2
+PATIENCE = 2
 # An error this many times the larger of 1 and the first one is divergence. Large,
 # because methods without a monotone merit may overshoot and recover. The released
 # code has no such guard; its iterates are followed much further.
 _DIVERGENCE, _PUBLISHED_DIVERGENCE = 1e6, 1e60
+
+Point = TypeVar("Point")
+
+
+def drive(
+    iterates: Generator[Point, None, Stop | None],
+    look: Callable[[int, Point, float], Stop | None],
+) -> Stop:
+    """Run a generator of iterates until ``look`` says stop, and why; or to its end.
+
+    ``look`` gets the number of the iterate, the iterate, and the seconds the generator
+    has used so far: what ``look`` itself does is not on that clock.
+    """
+    clock = 0.0
+    for iteration in itertools.count():
+        began = time.perf_counter()
+        try:
+            with np.errstate(all="ignore"):
+                iterate = next(iterates)
+        except StopIteration as end:
+            return end.value or Stop.tolerance
+        clock += time.perf_counter() - began
+        with np.errstate(all="ignore"):
+            stop = look(iteration, iterate, clock)
+        if stop is not None:
+            iterates.close()
+            return stop
+    raise AssertionError  # itertools.count() has no end
+
+
+def run(
+    solver: Solver,
+    problem: Problem,
+    start: Start,
+    *,
+    max_iter: int,
+    max_seconds: float | None = None,
+    callback: Callback | None = None,
+) -> Factorization:
+    """Run ``solver`` until its tolerance, the iteration or time limit, or the end.
+
+    On divergence the last finite iterate is returned and the trace ends with it. Ctrl-C
+    raises :class:`Interrupted` with what there is.
+    """
+    # A constant of the matrix, kept by it; not part of anybody's solver time.
+    _ = problem.M.fro2
+    monitor = _Monitor(
+        solver, problem, max_iter=max_iter, max_seconds=max_seconds, callback=callback
+    )
+    try:
+        stop = drive(solver.iterates(problem, start), monitor.look)
+    except KeyboardInterrupt:
+        if monitor.H is None:
+            raise
+        raise Interrupted(monitor.result(Stop.interrupted)) from None
+    return monitor.result(stop)
 
 
 @dataclass(slots=True)
@@ -82,102 +142,88 @@ class _Trace:
             for value, first in zip(values, firsts, strict=True)
         )
 
-    def drop_last(self) -> None:
+    def shorten(self, length: int) -> None:
         for column in (self.error, self.split_error, self.merit, self.seconds):
-            if column:
-                column.pop()
+            del column[length:]
 
 
-def run(
-    solver: Solver,
-    problem: Problem,
-    *,
-    H0: FloatArray,
-    P0: FloatArray | None,
-    rng: np.random.Generator,
-    max_iter: int,
-    max_seconds: float | None = None,
-    callback: Callback | None = None,
-) -> Factorization:
-    """Run ``solver`` until its tolerance, the iteration or time limit, or the end.
+@dataclass(slots=True)
+class _Monitor:
+    """Keeps trace and last iterate, and answers whether to stop, and why."""
 
-    On divergence the last finite iterate is returned and the trace ends with it.
-    """
-    # A constant of the matrix, kept by it; not part of anybody's solver time.
-    _ = problem.M.fro2
-    iterates = solver.iterates(problem, H0, P0, rng)
-    trace = _Trace(problem)
-    clock = 0.0
-    small_steps = 0
-    H: FloatArray = H0
+    solver: Solver
+    problem: Problem
+    max_iter: int
+    max_seconds: float | None
+    callback: Callback | None
+    H: FloatArray | None = None
     P: FloatArray | None = None
-    stop = Stop.max_iter
-    for iteration in range(max_iter + 1):
-        began = time.perf_counter()
-        iterate, ended = _next(iterates)
-        clock += time.perf_counter() - began
-        if iterate is None:
-            stop = ended
-            break
-        with np.errstate(all="ignore"):
-            trace.add(iterate, clock)
-        if trace.diverged():
-            stop = Stop.diverged
-            if iteration > 0:
-                trace.drop_last()
-            break
+    n_iter: int = 0
+    trace: _Trace = field(init=False)
+    small_steps: int = 0
+
+    def __post_init__(self) -> None:
+        self.trace = _Trace(self.problem)
+
+    def look(self, iteration: int, iterate: Iterate, seconds: float) -> Stop | None:
+        """Keep the iterate; the first reason to stop that holds is the answer."""
+        self.trace.add(iterate, seconds)
+        if self.trace.diverged():
+            if self.H is None:
+                self._keep(0, iterate)
+            return Stop.diverged
+        self._keep(iteration, iterate)
+        if self.callback is not None and self.callback(self._view()):
+            return Stop.callback
+        last = iteration == self.max_iter
+        if self.max_seconds is not None and seconds >= self.max_seconds and not last:
+            return Stop.time
+        if self._settled(iteration):
+            return Stop.tolerance
+        return Stop.max_iter if last else None
+
+    def _keep(self, iteration: int, iterate: Iterate) -> None:
         H, P = iterate.H, iterate.P
-        if not solver.one_shot:
+        if not self.solver.one_shot:
             # A solver may write its next iterate over this one.
             H, P = H.copy(), None if P is None else P.copy()
-        if callback is not None and callback(_view(iteration, H, P, trace)):
-            stop = Stop.callback
-            break
-        if max_seconds is not None and clock >= max_seconds and iteration < max_iter:
-            stop = Stop.time
-            break
-        if solver.one_shot and iteration == 1:
-            stop = Stop.tolerance
-            break
-        if problem.tol > 0 and not solver.own_tolerance and iteration > 0:
-            decrease = trace.merit[-2] - trace.merit[-1]
-            small_steps = small_steps + 1 if decrease <= problem.tol else 0
-            if small_steps >= _PATIENCE:
-                stop = Stop.tolerance
-                break
-    iterates.close()
-    return Factorization(
-        H=H,
-        P=P,
-        error=np.array(trace.error),
-        split_error=np.array(trace.split_error) if trace.split_error else None,
-        seconds=np.array(trace.seconds),
-        n_iter=len(trace.error) - 1,
-        stop=stop,
-        solver=solver,
-        constraint=problem.constraint,
-    )
+        self.H, self.P, self.n_iter = H, P, iteration
 
+    def _settled(self, iteration: int) -> bool:
+        """One step gave the answer, or the merit fell by at most tol twice running."""
+        if self.solver.one_shot:
+            return iteration == 1
+        if self.problem.tol == 0 or self.solver.own_tolerance or iteration == 0:
+            return False
+        decrease = self.trace.merit[-2] - self.trace.merit[-1]
+        self.small_steps = self.small_steps + 1 if decrease <= self.problem.tol else 0
+        return self.small_steps >= PATIENCE
 
-def _next(
-    iterates: Generator[Iterate, None, Stop | None],
-) -> tuple[Iterate | None, Stop]:
-    """Resume the solver; (None, why) once it has ended."""
-    try:
-        with np.errstate(over="ignore", invalid="ignore"):
-            return next(iterates), Stop.max_iter
-    except StopIteration as end:
-        return None, end.value or Stop.tolerance
+    def _view(self) -> Iteration:
+        assert self.H is not None
+        trace = self.trace
+        return Iteration(
+            iteration=self.n_iter,
+            H=self.H.copy(),
+            P=None if self.P is None else self.P.copy(),
+            error=trace.error[-1],
+            split_error=trace.split_error[-1] if trace.split_error else None,
+            seconds=trace.seconds[-1],
+        )
 
-
-def _view(
-    iteration: int, H: FloatArray, P: FloatArray | None, trace: _Trace
-) -> Iteration:
-    return Iteration(
-        iteration=iteration,
-        H=H.copy(),
-        P=None if P is None else P.copy(),
-        error=trace.error[-1],
-        split_error=trace.split_error[-1] if trace.split_error else None,
-        seconds=trace.seconds[-1],
-    )
+    def result(self, stop: Stop) -> Factorization:
+        """Return the last iterate that was kept, and the trace up to it."""
+        assert self.H is not None
+        trace = self.trace
+        trace.shorten(self.n_iter + 1)
+        return Factorization(
+            H=self.H,
+            P=self.P,
+            error=np.array(trace.error),
+            split_error=np.array(trace.split_error) if trace.split_error else None,
+            seconds=np.array(trace.seconds),
+            n_iter=self.n_iter,
+            stop=stop,
+            solver=self.solver,
+            constraint=self.problem.constraint,
+        )

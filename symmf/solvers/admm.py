@@ -8,11 +8,11 @@ from typing import ClassVar
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 
-from symmf.errors import InputError
 from symmf.linalg import inner, spectral_norm, trace_split_objective
 from symmf.notation import FloatArray
 from symmf.solvers._nnls import nnls_bpp
-from symmf.solvers.base import Iterate, Iterates, Problem, Solver, Stop, is_number
+from symmf.solvers.base import Iterate, Iterates, Problem, Solver, Start, Stop
+from symmf.validation import check_number
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,6 +61,7 @@ class ADMM(Solver):
 
     rho: float | None = None
 
+    name: ClassVar[str] = "admm"
     title: ClassVar[str] = "ADMM (nonconvex splitting)"
     reference: ClassVar[str] = "Lu, Hong and Wang 2017"
     constraints: ClassVar[tuple[str, ...]] = ("nonnegative",)
@@ -68,23 +69,15 @@ class ADMM(Solver):
     own_tolerance: ClassVar[bool] = True
     published_start: ClassVar[str] = "uniform"
 
-    def check(self, problem: Problem) -> None:
+    def check(self, _problem: Problem) -> None:
         """Refuse a rho that is not positive."""
-        del problem
-        if self.rho is not None and not (is_number(self.rho) and self.rho > 0):
-            raise InputError(f"rho must be a number > 0, not {self.rho!r}.")
+        if self.rho is not None:
+            check_number("rho", self.rho, above=0)
 
-    def iterates(
-        self,
-        problem: Problem,
-        H0: FloatArray,
-        P0: FloatArray | None,
-        rng: np.random.Generator,
-    ) -> Iterates:
+    def iterates(self, problem: Problem, start: Start) -> Iterates:
         """Yield (X, Y) pairs."""
-        del rng
         M, tol = problem.M, problem.tol
-        X, Y = H0, H0 if P0 is None else P0
+        X, Y = start.pair
         rho, factor = self._constants(problem)
         multiplier = np.ones_like(X) if self.published else np.zeros_like(X)
         MY = M.matmat(Y)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import enum
 from collections.abc import Callable, Generator
 from dataclasses import dataclass, field
-from typing import ClassVar, TypeAlias, TypeGuard
+from typing import ClassVar, TypeAlias
 
 import numpy as np
 
@@ -24,6 +24,7 @@ class Stop(enum.StrEnum):
     diverged = "diverged"
     stalled = "stalled"
     callback = "callback"
+    interrupted = "interrupted"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,6 +44,20 @@ class Problem:
         return int(self.M.shape[0])
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Start:
+    """Where a solver begins: H, the second factor of a split, random numbers."""
+
+    H: FloatArray
+    P: FloatArray | None = None
+    rng: np.random.Generator
+
+    @property
+    def pair(self) -> tuple[FloatArray, FloatArray]:
+        """Both factors of a split, equal unless P was given."""
+        return self.H, self.H if self.P is None else self.P
+
+
 @dataclass(slots=True)
 class Iterate:
     """One iterate; the solver may reuse its arrays once it is resumed.
@@ -58,15 +73,6 @@ class Iterate:
 
 
 Iterates: TypeAlias = Generator[Iterate, None, Stop | None]
-
-
-def is_number(value: object) -> TypeGuard[float]:
-    """Tell whether an option is a finite real number, and not a word or a flag."""
-    return (
-        isinstance(value, int | float | np.integer | np.floating)
-        and not isinstance(value, bool)
-        and bool(np.isfinite(value))
-    )
 
 
 def hold(problem: Problem, iterate: Iterate) -> Generator[Iterate, None, None]:
@@ -90,6 +96,8 @@ class Solver:
     #: as the authors' released code does it, faults included
     published: bool = False
 
+    #: its key in the registry
+    name: ClassVar[str] = ""
     title: ClassVar[str] = ""
     reference: ClassVar[str] = ""
     #: names of the sets it can handle; the first one is used for constraint="none"
@@ -107,17 +115,11 @@ class Solver:
     #: the same when ``published``
     published_start: ClassVar[str] = "normal"
 
-    def iterates(
-        self,
-        problem: Problem,
-        H0: FloatArray,
-        P0: FloatArray | None,
-        rng: np.random.Generator,
-    ) -> Iterates:
+    def iterates(self, problem: Problem, start: Start) -> Iterates:
         """Yield the start, then iterates."""
         raise NotImplementedError
 
-    def check(self, problem: Problem) -> None:
+    def check(self, _problem: Problem) -> None:
         """Raise InputError if the parameters do not fit the problem."""
 
     def choose(self, asked: Constraint) -> Constraint:
@@ -169,6 +171,8 @@ class Factorization:
         Solver time at each iterate; evaluating the error is not counted.
     n_iter : int
     stop : Stop
+    solver : Solver
+    constraint : Constraint
     """
 
     H: FloatArray
@@ -180,3 +184,26 @@ class Factorization:
     stop: Stop
     solver: Solver
     constraint: Constraint
+
+    def __repr__(self) -> str:
+        n, k = self.H.shape
+        ended = f"error {self.error[-1]:.4g} after {self.n_iter} iterations"
+        name = self.solver.name or type(self.solver).__name__
+        return f"<Factorization {n} x {k} by {name}: {ended} ({self.stop})>"
+
+
+class Interrupted(KeyboardInterrupt):
+    """Ctrl-C while a solver ran; ``fit`` holds what it had reached.
+
+    A :class:`KeyboardInterrupt`, so programs end as they always do; catch it to go on
+    with the last iterate.
+
+    Attributes
+    ----------
+    fit : Factorization
+        Up to the last finished iterate, with ``stop == "interrupted"``.
+    """
+
+    def __init__(self, fit: Factorization) -> None:
+        super().__init__(f"interrupted after {fit.n_iter} iterations")
+        self.fit = fit

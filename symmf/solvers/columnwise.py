@@ -8,12 +8,12 @@ from typing import ClassVar
 import numpy as np
 
 from symmf.constraints import Constraint, Nonnegative
-from symmf.errors import InputError
 from symmf.linalg import dense_objective, inner, trace_split_objective
 from symmf.notation import FloatArray
 from symmf.similarity.operators import DenseOperator, SymmetricOperator
 from symmf.solvers._coupling import Coupling, check_coupling
-from symmf.solvers.base import Iterate, Iterates, Problem, Solver, Stop
+from symmf.solvers.base import Iterate, Iterates, Problem, Solver, Start, Stop
+from symmf.validation import check_choice
 
 # A column that died is put back at this size, relative to its factor.
 _REVIVAL = 1e-16
@@ -73,6 +73,7 @@ class Columnwise(Solver):
     nonnegative: bool = False
     sigma_n: str = "lanczos"
 
+    name: ClassVar[str] = "columnwise"
     title: ClassVar[str] = "Column-wise split (Algorithm 1)"
     reference: ClassVar[str] = "Paper, Algorithm 1"
     constraints: ClassVar[tuple[str, ...]] = ("none", "nonnegative")
@@ -80,12 +81,10 @@ class Columnwise(Solver):
     monotone: ClassVar[bool] = True
     own_tolerance: ClassVar[bool] = True
 
-    def check(self, problem: Problem) -> None:
+    def check(self, _problem: Problem) -> None:
         """Say which parameter does not fit."""
-        del problem
         check_coupling(self._coupling, names=("bound", "adaptive"))
-        if self.sigma_n not in ("lanczos", "free"):
-            raise InputError(f"sigma_n is 'lanczos' or 'free', not {self.sigma_n!r}.")
+        check_choice("sigma_n", self.sigma_n, ("lanczos", "free"))
 
     def choose(self, asked: Constraint) -> Constraint:
         """Let the option ``nonnegative`` name the set as well."""
@@ -100,20 +99,15 @@ class Columnwise(Solver):
             return self.coupling
         return 1.0 if self.published else "adaptive"
 
-    def iterates(
-        self,
-        problem: Problem,
-        H0: FloatArray,
-        P0: FloatArray | None,
-        rng: np.random.Generator,
-    ) -> Iterates:
+    def iterates(self, problem: Problem, start: Start) -> Iterates:
         """Yield (H_0, P_0), then one pair per sweep."""
         M = problem.M
         clip = problem.constraint.nonnegative
         # Columns are contiguous in Fortran order.
-        H = np.array(H0, order="F")
-        P = np.array(H0 if P0 is None else P0, order="F")
-        coupling = Coupling.choose(self._coupling, problem, H0, sigma_n=self.sigma_n)
+        H, P = (np.array(factor, order="F") for factor in start.pair)
+        coupling = Coupling.choose(
+            self._coupling, problem, start.H, sigma_n=self.sigma_n
+        )
         rule = _Rule(problem, coupling, self.published)
         MP = M.matmat(P)
         yield Iterate(H, P, merit=rule.merit(H, P, MP))
@@ -121,7 +115,7 @@ class Columnwise(Solver):
             if self.published:
                 sweep(M, H, P, MP, coupling.value, clip=clip, printed=True)
             else:
-                sweep(M, H, P, MP, coupling.value, clip=clip, rng=rng)
+                sweep(M, H, P, MP, coupling.value, clip=clip, rng=start.rng)
             MP = M.matmat(P)
             yield Iterate(H, P, merit=rule.merit(H, P, MP))
             if rule.done():

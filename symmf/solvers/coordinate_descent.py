@@ -10,7 +10,7 @@ import numpy as np
 
 from symmf.linalg import trace_objective
 from symmf.notation import FloatArray
-from symmf.solvers.base import Iterate, Iterates, Problem, Solver
+from symmf.solvers.base import Iterate, Iterates, Problem, Solver, Start
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,24 +55,18 @@ class CoordinateDescent(Solver):
     True
     """
 
+    name: ClassVar[str] = "coordinate_descent"
     title: ClassVar[str] = "Exact coordinate descent"
     reference: ClassVar[str] = "Vandaele et al. 2016"
     constraints: ClassVar[tuple[str, ...]] = ("nonnegative",)
     monotone: ClassVar[bool] = True
     published_start: ClassVar[str] = "uniform"
 
-    def iterates(
-        self,
-        problem: Problem,
-        H0: FloatArray,
-        P0: FloatArray | None,
-        rng: np.random.Generator,
-    ) -> Iterates:
+    def iterates(self, problem: Problem, start: Start) -> Iterates:
         """Yield H_0, then H after each sweep."""
-        del P0, rng
         M = problem.M
         diagonal = M.diagonal().astype(np.float64)
-        H = H0
+        H = start.H
         while True:
             MH = M.matmat(H)
             yield Iterate(H, objective=trace_objective(M.fro2, H, MH))

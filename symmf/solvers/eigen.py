@@ -8,8 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from symmf.linalg import top_eigenpairs
-from symmf.notation import FloatArray
-from symmf.solvers.base import Iterate, Iterates, Problem, Solver
+from symmf.solvers.base import Iterate, Iterates, Problem, Solver, Start
 
 # Above this size the last digits of an eigenvalue inside the bulk of the spectrum
 # would take most of the time.
@@ -45,26 +44,20 @@ class Eigen(Solver):
 
     accuracy: float | None = None
 
+    name: ClassVar[str] = "eigen"
     title: ClassVar[str] = "Closed form (top-k eigenpairs)"
     reference: ClassVar[str] = "Eckart and Young 1936; paper, section III-B"
     monotone: ClassVar[bool] = True
     one_shot: ClassVar[bool] = True
 
-    def iterates(
-        self,
-        problem: Problem,
-        H0: FloatArray,
-        P0: FloatArray | None,
-        rng: np.random.Generator,
-    ) -> Iterates:
+    def iterates(self, problem: Problem, start: Start) -> Iterates:
         """Yield zero, then the solution."""
-        del P0
         M = problem.M
-        yield Iterate(np.zeros_like(H0), objective=M.fro2)
+        yield Iterate(np.zeros_like(start.H), objective=M.fro2)
         accuracy = self.accuracy
         if accuracy is None:
             accuracy = sensible_accuracy(problem.n)
-        values, vectors = top_eigenpairs(M, problem.k, rng, tol=accuracy)
+        values, vectors = top_eigenpairs(M, problem.k, start.rng, tol=accuracy)
         sigma = np.maximum(values, 0)
         H = (vectors * np.sqrt(sigma)).astype(M.dtype)
         yield Iterate(H, objective=M.fro2 - float(np.sum(sigma**2)))

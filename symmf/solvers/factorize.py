@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Mapping
 from dataclasses import fields
 from typing import Any
@@ -16,8 +15,9 @@ from symmf.seeds import RandomState, as_generator
 from symmf.similarity.operators import SymmetricOperator, as_operator
 from symmf.solvers._loop import run
 from symmf.solvers._start import STARTS, draw_start
-from symmf.solvers.base import Callback, Factorization, Problem, Solver, is_number
+from symmf.solvers.base import Callback, Factorization, Problem, Solver, Start
 from symmf.solvers.registry import SOLVERS
+from symmf.validation import check_name, check_number, check_options, is_whole
 
 
 def factorize(
@@ -75,6 +75,13 @@ def factorize(
         ``H``, ``P``, the traces ``error``, ``split_error`` and ``seconds``,
         ``n_iter`` and the reason in ``stop``.
 
+    Raises
+    ------
+    InputError
+        If an argument is not valid; the sentence names it.
+    Interrupted
+        On Ctrl-C. A KeyboardInterrupt whose ``fit`` is what there was.
+
     Examples
     --------
     >>> import numpy as np
@@ -86,11 +93,7 @@ def factorize(
     """
     operator = as_operator(M)
     n = operator.shape[0]
-    if isinstance(k, bool) or not isinstance(k, int | np.integer) or not 1 <= k <= n:
-        raise InputError(
-            f"k must be a whole number between 1 and n = {n} (rows of M), not {k!r}."
-        )
-    _check_limits(max_iter, tol, max_seconds)
+    _check_sizes(n, k, max_iter, tol, max_seconds)
     method = as_solver(solver, options)
     asked = as_constraint(constraint)
     if asked.published_only and not method.published:
@@ -117,9 +120,7 @@ def factorize(
     return run(
         method,
         problem,
-        H0=first,
-        P0=second,
-        rng=rng,
+        Start(H=first, P=second, rng=rng),
         max_iter=int(max_iter),
         max_seconds=max_seconds,
         callback=callback,
@@ -135,34 +136,23 @@ def as_solver(solver: str | Solver, options: Mapping[str, Any]) -> Solver:
                 f"has its own. Not used: {', '.join(options)}."
             )
         return solver
-    if solver not in SOLVERS:
-        raise InputError(
-            f"There is no solver {solver!r}.{_hint(str(solver), SOLVERS)} "
-            f"Known: {', '.join(SOLVERS)}."
-        )
-    kind = SOLVERS[solver]
+    kind = SOLVERS[check_name("solver", solver, SOLVERS)]
     known = [field.name for field in fields(kind)]
-    for option in options:
-        if option not in known:
-            raise InputError(
-                f"Solver {solver!r} has no option {option!r}.{_hint(option, known)} "
-                f"It takes: {', '.join(known)}."
-            )
+    check_options(f"Solver {solver!r}", options, known)
     return kind(**options)
 
 
-def _hint(word: str, known: Any) -> str:
-    near = difflib.get_close_matches(word, list(known), n=1)
-    return f" Did you mean {near[0]!r}?" if near else ""
-
-
-def _check_limits(max_iter: int, tol: float, max_seconds: float | None) -> None:
-    if not (is_number(max_iter) and max_iter >= 0 and max_iter == int(max_iter)):
-        raise InputError(f"max_iter must be a whole number >= 0, not {max_iter!r}.")
-    if not (is_number(tol) and tol >= 0):
-        raise InputError(f"tol must be a number >= 0, not {tol!r}.")
-    if max_seconds is not None and not (is_number(max_seconds) and max_seconds > 0):
-        raise InputError(f"max_seconds must be > 0, not {max_seconds!r}.")
+def _check_sizes(
+    n: int, k: int, max_iter: int, tol: float, max_seconds: float | None
+) -> None:
+    if not is_whole(k) or not 1 <= k <= n:
+        raise InputError(
+            f"k must be a whole number between 1 and n = {n} (rows of M), not {k!r}."
+        )
+    check_number("max_iter", max_iter, least=0, whole=True)
+    check_number("tol", tol, least=0)
+    if max_seconds is not None:
+        check_number("max_seconds", max_seconds, above=0)
 
 
 def _start(
@@ -176,11 +166,7 @@ def _start(
         return _given("H0", H0, problem.M, problem.k)
     if kind is None:
         kind = method.published_start if method.published else method.start
-    if kind not in STARTS:
-        raise InputError(
-            f"There is no start {kind!r}.{_hint(kind, STARTS)} "
-            f"Known: {', '.join(STARTS)}."
-        )
+    check_name("start", kind, STARTS)
     return draw_start(problem, rng, kind)
 
 

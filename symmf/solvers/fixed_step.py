@@ -8,10 +8,9 @@ from typing import ClassVar
 import numpy as np
 
 from symmf.constraints import CONSTRAINTS
-from symmf.errors import InputError
 from symmf.linalg import spectral_norm, trace_objective
-from symmf.notation import FloatArray
-from symmf.solvers.base import Iterate, Iterates, Problem, Solver, is_number
+from symmf.solvers.base import Iterate, Iterates, Problem, Solver, Start
+from symmf.validation import check_choice, check_number
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,32 +34,25 @@ class FixedStep(Solver):
 
     step: float | str = "safe"
 
+    name: ClassVar[str] = "fixed_step"
     title: ClassVar[str] = "Projected gradient, fixed step"
     reference: ClassVar[str] = "Paper, convergence figures"
     constraints: ClassVar[tuple[str, ...]] = tuple(CONSTRAINTS)
 
-    def check(self, problem: Problem) -> None:
+    def check(self, _problem: Problem) -> None:
         """Refuse a step that is neither positive nor "safe"."""
-        del problem
-        if self.step == "safe":
-            return
-        if not (is_number(self.step) and self.step > 0):
-            raise InputError(f"step must be a number > 0 or 'safe', not {self.step!r}.")
+        if isinstance(self.step, str):
+            check_choice("step, unless it is a number,", self.step, ("safe",))
+        else:
+            check_number("step", self.step, above=0)
 
-    def iterates(
-        self,
-        problem: Problem,
-        H0: FloatArray,
-        P0: FloatArray | None,
-        rng: np.random.Generator,
-    ) -> Iterates:
+    def iterates(self, problem: Problem, start: Start) -> Iterates:
         """Yield H_0, H_1, ..."""
-        del P0, rng
-        M, H = problem.M, H0
+        M, H = problem.M, start.H
         constraint = problem.constraint
         MH = M.matmat(H)
         f = trace_objective(M.fro2, H, MH)
-        if self.step == "safe":
+        if isinstance(self.step, str):
             L_max = 12 * np.sqrt(max(f, 0.0)) + 8 * spectral_norm(M)
             s = 2 / L_max if L_max > 0 else 0.0
         else:

@@ -14,7 +14,8 @@ from symmf.linalg import inner, trace_objective
 from symmf.notation import FloatArray
 from symmf.similarity.operators import SymmetricOperator
 from symmf.solvers._nnls import MaskArray
-from symmf.solvers.base import Iterate, Iterates, Problem, Solver, Stop, hold
+from symmf.solvers.base import Iterate, Iterates, Problem, Solver, Start, Stop, hold
+from symmf.validation import check_choice
 
 #: the largest n for which Hessian blocks are formed
 DENSE_LIMIT = 3000
@@ -73,6 +74,7 @@ class Newton(Solver):
 
     method: str = "cholesky"
 
+    name: ClassVar[str] = "newton"
     title: ClassVar[str] = "SymNMF (Newton-like)"
     reference: ClassVar[str] = "Kuang, Yun and Park 2015"
     constraints: ClassVar[tuple[str, ...]] = ("nonnegative",)
@@ -83,8 +85,7 @@ class Newton(Solver):
 
     def check(self, problem: Problem) -> None:
         """Refuse a matrix that is too large for the dense variant."""
-        if self.method not in ("cholesky", "cg"):
-            raise InputError(f"method is 'cholesky' or 'cg', not {self.method!r}.")
+        check_choice("method", self.method, ("cholesky", "cg"))
         if self.method == "cholesky" and problem.n > DENSE_LIMIT:
             raise InputError(
                 f"Newton with Cholesky forms dense {problem.n} x {problem.n} matrices "
@@ -92,16 +93,9 @@ class Newton(Solver):
                 "products only, or solver='symnmf_anls'."
             )
 
-    def iterates(
-        self,
-        problem: Problem,
-        H0: FloatArray,
-        P0: FloatArray | None,
-        rng: np.random.Generator,
-    ) -> Iterates:
+    def iterates(self, problem: Problem, start: Start) -> Iterates:
         """Yield H_0, H_1, ..."""
-        del P0, rng
-        M, H = problem.M, H0
+        M, H = problem.M, start.H
         eps = float(np.finfo(M.dtype).eps)
         direction: Callable[..., FloatArray]
         direction = _cg_direction if self.method == "cg" else _CholeskyDirection(M)
@@ -154,14 +148,13 @@ class _CholeskyDirection:
 
     def __call__(
         self,
-        M: SymmetricOperator,
+        _M: SymmetricOperator,
         H: FloatArray,
         g: FloatArray,
         free: MaskArray,
         restart: bool,
     ) -> FloatArray:
         """Return S; a column without a usable factor moves along its gradient."""
-        del M
         k = H.shape[1]
         if self.free is None:
             self.factors, changed = [None] * k, np.ones(k, bool)

@@ -9,7 +9,7 @@ import numpy as np
 
 from symmf.linalg import inner, top_eigenpairs
 from symmf.notation import FloatArray
-from symmf.solvers.base import Iterate, Iterates, Problem, Solver, Stop
+from symmf.solvers.base import Iterate, Iterates, Problem, Solver, Start, Stop
 from symmf.solvers.eigen import sensible_accuracy
 
 # A fit this good, relative to ||B||_F^2, cannot be improved in double precision.
@@ -56,6 +56,7 @@ class Procrustes(Solver):
     (True, True)
     """
 
+    name: ClassVar[str] = "procrustes"
     title: ClassVar[str] = "Symmetric NMF by Procrustes rotations"
     reference: ClassVar[str] = "Huang, Sidiropoulos and Swami 2014"
     constraints: ClassVar[tuple[str, ...]] = ("nonnegative",)
@@ -64,17 +65,10 @@ class Procrustes(Solver):
     start: ClassVar[str] = "uniform"
     published_start: ClassVar[str] = "uniform"
 
-    def iterates(
-        self,
-        problem: Problem,
-        H0: FloatArray,
-        P0: FloatArray | None,
-        rng: np.random.Generator,
-    ) -> Iterates:
+    def iterates(self, problem: Problem, start: Start) -> Iterates:
         """Yield H_0, H_1, ... with phi as the merit."""
-        del P0
-        H = H0
-        B = _square_root(problem, rng)
+        H = start.H
+        B = _square_root(problem, start.rng)
         size = inner(B, B)
         target = B @ _rotation(B, H)
         phi = _squared_distance(H, target)

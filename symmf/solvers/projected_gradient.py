@@ -24,11 +24,13 @@ from symmf.solvers.base import (
     Iterates,
     Problem,
     Solver,
+    Start,
     Stop,
     hold,
-    is_number,
 )
+from symmf.validation import check_choice, check_number
 
+ACCELERATIONS = ("none", "momentum", "line_search")
 # Vectors of the running estimate of sigma; sweeps before the first step.
 _BLOCK, _FIRST_SWEEPS = 2, 2
 # They ride on the product of every second step until what they tell changes L by less
@@ -78,6 +80,7 @@ class ProjectedGradient(Solver):
     sigma: str = "estimate"
     acceleration: str = "none"
 
+    name: ClassVar[str] = "projected_gradient"
     title: ClassVar[str] = "Projected gradient (Algorithm 2)"
     reference: ClassVar[str] = "Paper, Algorithm 2"
     constraints: ClassVar[tuple[str, ...]] = tuple(CONSTRAINTS)
@@ -85,39 +88,24 @@ class ProjectedGradient(Solver):
 
     def check(self, problem: Problem) -> None:
         """Say which parameter does not fit."""
-        if not (is_number(self.step_scale) and self.step_scale > 0):
-            raise InputError(f"step_scale must be > 0, not {self.step_scale!r}.")
-        if self.sigma not in ("estimate", "exact", "bound"):
-            raise InputError(
-                f"sigma is 'estimate', 'exact' or 'bound', not {self.sigma!r}."
-            )
-        if self.acceleration not in ("none", "momentum", "line_search"):
-            raise InputError(
-                "acceleration is 'none', 'momentum' or 'line_search', "
-                f"not {self.acceleration!r}."
-            )
+        check_number("step_scale", self.step_scale, above=0)
+        check_choice("sigma", self.sigma, ("estimate", "exact", "bound"))
+        check_choice("acceleration", self.acceleration, ACCELERATIONS)
         if self.acceleration == "line_search" and problem.constraint.name != "none":
             raise InputError(
                 "acceleration='line_search' is for constraint='none'; "
                 "use 'momentum' for other sets."
             )
 
-    def iterates(
-        self,
-        problem: Problem,
-        H0: FloatArray,
-        P0: FloatArray | None,
-        rng: np.random.Generator,
-    ) -> Iterates:
+    def iterates(self, problem: Problem, start: Start) -> Iterates:
         """Yield H_0, H_1, ... with their objectives."""
-        del P0
         if self.published:
-            return self._published(problem, H0)
+            return self._published(problem, start.H)
         if problem.constraint.discrete:
-            return coordinate_moves(problem, H0)
+            return coordinate_moves(problem, start.H)
         if self.acceleration == "line_search":
-            return self._line_search(problem, H0)
-        return self._safeguarded(problem, H0, rng)
+            return self._line_search(problem, start.H)
+        return self._safeguarded(problem, start.H, start.rng)
 
     def _published(self, problem: Problem, H: FloatArray) -> Iterates:
         """Run the released loop: exact norms, no safeguard."""

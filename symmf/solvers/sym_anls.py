@@ -11,7 +11,7 @@ from symmf.linalg import inner, trace_split_objective
 from symmf.notation import FloatArray
 from symmf.solvers._coupling import Coupling, check_coupling
 from symmf.solvers._nnls import nnls_bpp
-from symmf.solvers.base import Iterate, Iterates, Problem, Solver
+from symmf.solvers.base import Iterate, Iterates, Problem, Solver, Start
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,6 +54,7 @@ class SymANLS(Solver):
 
     coupling: float | str = 1.0
 
+    name: ClassVar[str] = "sym_anls"
     title: ClassVar[str] = "SymANLS"
     reference: ClassVar[str] = "Zhu et al. 2018"
     constraints: ClassVar[tuple[str, ...]] = ("nonnegative",)
@@ -62,23 +63,15 @@ class SymANLS(Solver):
     start: ClassVar[str] = "uniform"
     published_start: ClassVar[str] = "uniform"
 
-    def check(self, problem: Problem) -> None:
+    def check(self, _problem: Problem) -> None:
         """Refuse a coupling that is not a number."""
-        del problem
         check_coupling(self.coupling, names=("bound",))
 
-    def iterates(
-        self,
-        problem: Problem,
-        H0: FloatArray,
-        P0: FloatArray | None,
-        rng: np.random.Generator,
-    ) -> Iterates:
+    def iterates(self, problem: Problem, start: Start) -> Iterates:
         """Yield (H_0, P_0), (H_1, P_1), ... with F as the merit."""
-        del rng
         M = problem.M
-        H, P = H0, H0 if P0 is None else P0
-        mu = Coupling.choose(self.coupling, problem, H0).value
+        H, P = start.pair
+        mu = Coupling.choose(self.coupling, problem, start.H).value
         MP = M.matmat(P)
         while True:
             D = H - P

@@ -7,12 +7,12 @@ from typing import ClassVar
 
 import numpy as np
 
-from symmf.errors import InputError
 from symmf.linalg import inner, trace_split_objective
 from symmf.notation import FloatArray
 from symmf.solvers._coupling import Coupling, check_coupling
-from symmf.solvers.base import Iterate, Iterates, Problem, Solver
+from symmf.solvers.base import Iterate, Iterates, Problem, Solver, Start
 from symmf.solvers.columnwise import sweep
+from symmf.validation import check_choice
 
 # A column that died is put back at this size, relative to its factor.
 _REVIVAL = 1e-16
@@ -63,6 +63,7 @@ class SymHALS(Solver):
     coupling: float | str = 0.66
     order: str = "factors"
 
+    name: ClassVar[str] = "sym_hals"
     title: ClassVar[str] = "SymHALS"
     reference: ClassVar[str] = "Zhu et al. 2018"
     constraints: ClassVar[tuple[str, ...]] = ("nonnegative",)
@@ -71,33 +72,24 @@ class SymHALS(Solver):
     start: ClassVar[str] = "uniform"
     published_start: ClassVar[str] = "uniform"
 
-    def check(self, problem: Problem) -> None:
+    def check(self, _problem: Problem) -> None:
         """Say which parameter does not fit."""
-        del problem
         check_coupling(self.coupling, names=("bound",))
-        if self.order not in ("factors", "columns"):
-            raise InputError(f"order is 'factors' or 'columns', not {self.order!r}.")
+        check_choice("order", self.order, ("factors", "columns"))
 
-    def iterates(
-        self,
-        problem: Problem,
-        H0: FloatArray,
-        P0: FloatArray | None,
-        rng: np.random.Generator,
-    ) -> Iterates:
+    def iterates(self, problem: Problem, start: Start) -> Iterates:
         """Yield (H_0, P_0), (H_1, P_1), ... with F as the merit."""
         M = problem.M
         # Columns are contiguous in Fortran order.
-        H = np.array(H0, order="F")
-        P = np.array(H0 if P0 is None else P0, order="F")
-        mu = Coupling.choose(self.coupling, problem, H0).value
+        H, P = (np.array(factor, order="F") for factor in start.pair)
+        mu = Coupling.choose(self.coupling, problem, start.H).value
         MP = M.matmat(P)
         while True:
             D = H - P
             F = trace_split_objective(M.fro2, H, P, MP) + mu * inner(D, D)
             yield Iterate(H, P, merit=F)
             if self.order == "columns":
-                sweep(M, H, P, MP, mu, clip=True, rng=rng)
+                sweep(M, H, P, MP, mu, clip=True, rng=start.rng)
             else:
                 _update(H, P, MP, mu)
                 _update(P, H, M.matmat(H), mu)

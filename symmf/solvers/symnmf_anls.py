@@ -10,7 +10,7 @@ import numpy as np
 from symmf.linalg import inner, trace_split_objective
 from symmf.notation import FloatArray
 from symmf.solvers._coupling import check_coupling
-from symmf.solvers.base import Iterate, Iterates, Problem, Solver, Stop
+from symmf.solvers.base import Iterate, Iterates, Problem, Solver, Start, Stop
 from symmf.solvers.sym_anls import half_step
 
 
@@ -54,6 +54,7 @@ class SymNMFANLS(Solver):
 
     coupling: float | None = None
 
+    name: ClassVar[str] = "symnmf_anls"
     title: ClassVar[str] = "SymNMF (ANLS)"
     reference: ClassVar[str] = "Kuang, Yun and Park 2015"
     constraints: ClassVar[tuple[str, ...]] = ("nonnegative",)
@@ -63,24 +64,16 @@ class SymNMFANLS(Solver):
     start: ClassVar[str] = "symm_mean"
     published_start: ClassVar[str] = "symm_mean"
 
-    def check(self, problem: Problem) -> None:
+    def check(self, _problem: Problem) -> None:
         """Refuse a coupling that is not a number."""
-        del problem
         if self.coupling is not None:
             check_coupling(self.coupling, names=())
 
-    def iterates(
-        self,
-        problem: Problem,
-        H0: FloatArray,
-        P0: FloatArray | None,
-        rng: np.random.Generator,
-    ) -> Iterates:
+    def iterates(self, problem: Problem, start: Start) -> Iterates:
         """Yield (H, W) pairs with the penalised objective as the merit."""
-        del rng
         M = problem.M
         alpha = M.max_entry**2 if self.coupling is None else float(self.coupling)
-        H, W = H0, H0 if P0 is None else P0
+        H, W = start.pair
         MH = M.matmat(H)
         F = _merit(M.fro2, W, H, MH, alpha)
         yield Iterate(H, W, merit=F)

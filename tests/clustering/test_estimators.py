@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 from sklearn.cluster import KMeans, SpectralClustering
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from symmf.clustering import METHODS, SNMF, Spectral, SymHALS, SymMF, SymNMF
@@ -22,7 +23,7 @@ SYMMETRIC = ["spectral", "symhals", "snmf", "symnmf", "symmf"]
 # Small settings: the checks look at conventions, not at quality.
 QUICK = {
     "kmeans": {"n_init": 1},
-    "nmf": {"max_iter": 20},
+    "nmf": {"tol": 1e-2},
     "spectral": {},
     "symhals": {"max_iter": 100},
     "snmf": {"n_restarts": 2, "max_iter": 100},
@@ -30,6 +31,18 @@ QUICK = {
     "gnmf": {"max_iter": 20},
     "dsc": {"n_pretrain": 5, "n_finetune": 3},
     "symmf": {},
+}
+
+# The solver that runs by default.
+RAN = {
+    "nmf": "anls",
+    "spectral": "eigen",
+    "symhals": "sym_hals",
+    "snmf": "procrustes",
+    "symnmf": "newton",
+    "gnmf": "multiplicative",
+    "dsc": "adam",
+    "symmf": "eigen",
 }
 
 SIGNED = "the check feeds standardised data, and the method is undefined for X < 0"
@@ -125,6 +138,7 @@ def test_what_a_fit_leaves_behind(planted, name):
     assert model.labels_.dtype == np.int64
     assert isinstance(model.n_iter_, int)
     assert isinstance(model.stop_, str)
+    assert model.solver_ == RAN[name]
     assert np.isfinite(model.objective_)
     if name != "spectral":
         history = model.history_
@@ -164,6 +178,21 @@ def test_a_wrong_number_of_clusters_gets_a_sentence(name, k):
     model = quick(name).set_params(n_clusters=k)
     with pytest.raises(InputError, match=r"n_clusters|clusters but got"):
         model.fit(np.eye(10))
+
+
+@pytest.mark.parametrize("name", ["nmf", "symhals", "snmf", "symnmf", "gnmf", "symmf"])
+def test_a_fit_that_a_limit_ended_says_so(planted, name):
+    X, _ = planted
+    model = METHODS[name](3, max_iter=1, tol=1e-9, random_state=0)
+    if name == "symmf":
+        model.set_params(solver="projected_gradient")
+    with pytest.warns(ConvergenceWarning, match="stopped after 1 iterations"):
+        model.fit(X)
+    assert model.stop_ == "max_iter"
+    # Where the number of iterations is the method there is nothing to warn of.
+    model.set_params(tol=0).fit(X)
+    if name == "symmf":
+        model.set_params(tol=1e-9, published=True).fit(X)
 
 
 # Spectral
@@ -245,7 +274,7 @@ def test_snmf_keeps_the_restart_with_the_smallest_phi():
     rng = np.random.default_rng(0)
     X = rng.random((50, 6))
     phi = [
-        SNMF(5, similarity="cosine", n_restarts=r, random_state=0).fit(X).phi_
+        SNMF(5, similarity="cosine", n_restarts=r, tol=0, random_state=0).fit(X).phi_
         for r in (1, 10)
     ]
     assert phi[1] < phi[0]

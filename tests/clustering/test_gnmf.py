@@ -108,7 +108,7 @@ def test_the_tolerance_stops(rng):
     ("parameters", "sentence"),
     [
         ({"weighting": "gauss"}, "weighting is one of 'binary', 'heat', 'cosine'"),
-        ({"graph_weight": -1}, "graph_weight must be a number >= 0"),
+        ({"graph_weight": -1}, "graph_weight must be a finite number >= 0"),
         ({"n_neighbors": 0}, "n_neighbors must be a whole number >= 1"),
         ({"n_starts": 0}, "n_starts must be a whole number >= 1"),
     ],

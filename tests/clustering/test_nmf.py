@@ -114,7 +114,7 @@ def test_tol_0_runs_every_iteration(rng):
         ({"data_weighting": "tfidf"}, "data_weighting is one of 'ncut', 'none'"),
         ({"labels": "best"}, "labels is one of"),
         ({"max_iter": -1}, "max_iter must be a whole number"),
-        ({"tol": np.nan}, "tol must be a number"),
+        ({"tol": np.nan}, "tol must be a finite number"),
     ],
 )
 def test_wrong_parameters_get_a_sentence(rng, parameters, sentence):

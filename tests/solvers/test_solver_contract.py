@@ -11,7 +11,7 @@ from symmf.constraints import CONSTRAINTS, as_constraint
 from symmf.labels import kmeans_rows
 from symmf.metrics import accuracy
 from symmf.similarity import as_operator
-from symmf.solvers import SOLVERS, Problem, Stop
+from symmf.solvers import SOLVERS, Problem, Start, Stop
 from symmf.solvers.factorize import as_solver
 
 
@@ -115,9 +115,11 @@ def values(solver, M, constraint, H0, *, steps, **more):
     found = []
     for iterate in method.iterates(
         problem,
-        H0.copy(),
-        H0.copy() if method.split else None,
-        np.random.default_rng(0),
+        Start(
+            H=H0.copy(),
+            P=H0.copy() if method.split else None,
+            rng=np.random.default_rng(0),
+        ),
     ):
         f = iterate.merit if iterate.merit is not None else iterate.objective
         found.append(f)

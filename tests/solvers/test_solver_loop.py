@@ -1,10 +1,13 @@
 """What the loop around every solver promises: trace, limits, callbacks."""
 
 import numpy as np
+import pytest
 from solver_cases import every_pair, every_solver, options, planted
 
 from symmf import factorize
-from symmf.solvers import SOLVERS, Stop
+from symmf.similarity.operators import as_operator
+from symmf.solvers import SOLVERS, Interrupted, Stop
+from symmf.solvers.base import Iterate
 
 
 @every_pair
@@ -105,3 +108,73 @@ def test_the_time_limit_is_honoured(solver, constraint, monkeypatch):
     # Iterates 0, 1, 2 take one second each; the third second passes the limit.
     assert (fit.stop, fit.n_iter) == (Stop.time, 2)
     assert fit.seconds.tolist() == [1.0, 2.0, 3.0]
+
+
+@every_solver
+def test_ctrl_c_hands_over_what_there_is(solver):
+    M, _ = planted()
+    last = 0 if SOLVERS[solver].one_shot else 3
+
+    def press(it):
+        if it.iteration == last + 1:
+            raise KeyboardInterrupt
+
+    more = {"solver": solver, "random_state": 0, "tol": 0}
+    with pytest.raises(KeyboardInterrupt) as caught:
+        factorize(M, 3, callback=press, **more)
+    assert isinstance(caught.value, Interrupted)
+    fit = caught.value.fit
+    assert fit.stop == Stop.interrupted
+    # The callback is asked after an iterate is kept.
+    assert fit.n_iter == last + 1
+    assert len(fit.error) == len(fit.seconds) == fit.n_iter + 1
+    whole = factorize(M, 3, max_iter=last + 1, **more)
+    assert np.array_equal(fit.H, whole.H)
+
+
+def test_ctrl_c_in_mid_iteration_gives_the_last_whole_one(monkeypatch):
+    M, _ = planted()
+    operator = as_operator(M)
+    product, calls = operator.matmat, iter(range(100))
+
+    def interrupted(V):
+        if next(calls) == 6:
+            raise KeyboardInterrupt
+        return product(V)
+
+    monkeypatch.setattr(operator, "matmat", interrupted)
+    with pytest.raises(Interrupted) as caught:
+        factorize(operator, 3, solver="fixed_step", random_state=0)
+    fit = caught.value.fit
+    assert 0 < fit.n_iter == len(fit.error) - 1
+    assert np.isfinite(fit.H).all()
+
+
+def test_the_tolerance_must_be_met_twice_in_a_row():
+    """Along falls of 1, 0, 1, 0, 0 hundredths: the single still step does not stop."""
+    values = [1.0, 0.99, 0.99, 0.98, 0.98, 0.98, 0.5]
+
+    class Scripted(SOLVERS["projected_gradient"]):
+        def iterates(self, problem, start):
+            for value in values:
+                yield Iterate(start.H, merit=value * problem.M.fro2)
+
+    M, _ = planted()
+    fit = factorize(M, 3, solver=Scripted(), random_state=0, tol=1e-3)
+    assert (fit.n_iter, fit.stop) == (5, Stop.tolerance)
+
+
+def test_a_fit_is_shown_on_one_line():
+    M, _ = planted()
+    fit = factorize(M, 3, random_state=0, max_iter=4, tol=0)
+    shown = repr(fit)
+    assert "\n" not in shown
+    assert len(shown) < 100
+    assert "projected_gradient" in shown
+    assert "4 iterations" in shown
+
+
+def test_a_solver_is_called_as_the_registry_calls_it():
+    assert {name: kind.name for name, kind in SOLVERS.items()} == {
+        name: name for name in SOLVERS
+    }

@@ -31,12 +31,16 @@ def run_trial(job: Job, data: Dataset) -> Outcome:
     """Run one trial; whatever it raises becomes a failed outcome.
 
     ``seconds`` is the time of ``fit`` alone: choosing samples, preprocessing and
-    scoring are outside. Warnings are kept in the outcome, not shown.
+    scoring are outside. Warnings are kept in the outcome, not shown; that a limit ended
+    a fit is not among them, as ``stop`` says it already.
     """
+    from sklearn.exceptions import ConvergenceWarning
+
     # What is known so far: of a trial that fails, too.
     found: dict[str, Any] = {"status": Status.OK, "started": now()}
     with warnings.catch_warnings(record=True) as caught, MemoryMeter() as memory:
         warnings.simplefilter("default")
+        warnings.simplefilter("ignore", ConvergenceWarning)
         try:
             memory.limit(job.memory_gb)
             _run(job, data, found)
