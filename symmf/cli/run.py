@@ -43,6 +43,13 @@ _results = click.option(
 @click.option(
     "--set", "settings", multiple=True, metavar="KEY=VALUE", help="Change the config."
 )
+@click.option(
+    "--max-trials",
+    type=click.IntRange(1, 1_000_000),
+    default=50_000,
+    show_default=True,
+    help="Refuse an experiment of more trials than this.",
+)
 @click.option("--quiet", "-q", is_flag=True, help="No progress.")
 @_results
 @click.pass_context
@@ -56,6 +63,7 @@ def run(
     shard: str | None,
     settings: tuple[str, ...],
     only: tuple[str, ...],
+    max_trials: int,
     results: Path,
     quiet: bool,
     **choices: bool,
@@ -77,7 +85,12 @@ def run(
 
         part = Shard.parse(shard) if shard else None
         plans = make_plans(
-            configs, results=results, settings=settings, only=only, shard=part
+            configs,
+            results=results,
+            settings=settings,
+            only=only,
+            shard=part,
+            max_trials=max_trials,
         )
         if dry_run:
             _show_estimates(plans, jobs, **choices)

@@ -9,15 +9,25 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from symmf.errors import ConfigError, InputError
-from symmf.experiment.config.grid import Facts, check_n_clusters, expand, gather_facts
+from symmf.experiment.config.grid import (
+    MAX_TRIALS,
+    Facts,
+    check_n_clusters,
+    check_trials,
+    expand,
+    gather_facts,
+)
+from symmf.experiment.config.messages import hint
 from symmf.experiment.config.model import ExperimentConfig, read_config
 from symmf.experiment.config.resolve import resolve
-from symmf.experiment.config.yaml import Document, nearest
+from symmf.experiment.config.yaml import Document
 from symmf.experiment.store.folder import ExperimentStore
 from symmf.experiment.values import Record, Trial
 
 if TYPE_CHECKING:
     from symmf.datasets import Dataset
+
+NO_MEMORY = "the data do not fit in memory. Ask for fewer samples."
 
 
 @dataclass(slots=True, kw_only=True)
@@ -105,6 +115,7 @@ def make_plans(
     settings: Sequence[str] = (),
     only: Sequence[str] = (),
     shard: Shard | None = None,
+    max_trials: int = MAX_TRIALS,
 ) -> list[Plan]:
     """Read configs, check them, load their data and list their trials.
 
@@ -120,6 +131,8 @@ def make_plans(
     read = [read_config(path, settings) for path in paths]
     resolved = [(resolve(config, document), document) for config, document in read]
     _check_names(resolved)
+    for config, document in resolved:
+        check_trials(config, document, max_trials)
     _check_only(only, [config for config, _ in resolved])
     loaded: dict[str, Dataset] = {}
     return [
@@ -162,9 +175,10 @@ def _load(
     if entry not in loaded:
         try:
             loaded[entry] = load_dataset(config.dataset.name, **config.dataset.options)
-        except InputError as error:
+        except (InputError, MemoryError) as error:
             where = document.where(("dataset",))
-            raise ConfigError(f"{document.source}, {where}: {error}") from None
+            reason = error if isinstance(error, InputError) else NO_MEMORY
+            raise ConfigError(f"{document.source}, {where}: {reason}") from None
     return loaded[entry]
 
 
@@ -185,5 +199,5 @@ def _check_only(only: Sequence[str], configs: Sequence[ExperimentConfig]) -> Non
     for name in only:
         if name not in known:
             raise InputError(
-                f'--only {name}: no method is called "{name}"; {nearest(name, known)}'
+                f'--only {name}: no method is called "{name}"; {hint(name, known)}'
             )

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from symmf.errors import ConfigError, DataError
+from symmf.experiment.config.messages import hint
 from symmf.experiment.config.resolve import defaults_of
-from symmf.experiment.config.yaml import nearest
 from symmf.experiment.execution.backend import Backend
 from symmf.experiment.execution.local_pool import LocalPool
 from symmf.experiment.values import Job, Outcome, Record
@@ -59,7 +59,7 @@ def replay(record: Record, backend: Backend | None = None) -> Replay:
     if trial.estimator not in METHODS:
         raise ConfigError(
             f'There is no method "{trial.estimator}" any more; '
-            f"{nearest(trial.estimator, METHODS)}"
+            f"{hint(trial.estimator, METHODS)}"
         )
     data = load_dataset(trial.dataset, **trial.options)
     if data.digest != trial.data_digest:

@@ -15,6 +15,10 @@ from symmf.seeds import generator, seed
 if TYPE_CHECKING:
     from symmf.datasets import Dataset
 
+# What a run lists without being asked to (`--max-trials`), and what it lists at all.
+MAX_TRIALS = 50_000
+MOST_TRIALS = 1_000_000
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Facts:
@@ -98,12 +102,45 @@ def _weights(entry: MethodEntry) -> Sequence[float | None]:
     return entry.lambdas or (None,)
 
 
+def count_trials(config: ExperimentConfig) -> int:
+    """Return how many trials :func:`expand` would list."""
+    readings = sum(len(_weights(entry)) for entry in config.methods)
+    return len(config.n_clusters) * config.trials * readings
+
+
+def check_trials(
+    config: ExperimentConfig, document: Document, limit: int = MAX_TRIALS
+) -> None:
+    """Refuse a resolved config of more trials than one means to run by accident."""
+    count = count_trials(config)
+    if count > limit:
+        where = document.where(("trials",))
+        per_draw = count // (len(config.n_clusters) * config.trials)
+        more = f"or allow as many with --max-trials {count}"
+        raise ConfigError(
+            f"{document.source}, {where}: {count:,} trials are asked for "
+            f"({len(config.n_clusters)} K x {config.trials:,} draws x {per_draw} "
+            f"entries with their lambdas), more than {limit:,}. Ask for fewer"
+            f"{f', {more}' if count <= MOST_TRIALS else ''}."
+        )
+
+
 def expand(config: ExperimentConfig, facts: Facts) -> list[Trial]:
     """List the trials of a resolved config, in the order in which they run.
 
     All methods of a trial (K, t) get the same classes and the same ``random_state``.
     Trials come before methods, so that an interrupted run leaves whole comparisons.
+
+    Raises
+    ------
+    ConfigError
+        If there are more trials than any run may list.
     """
+    if count_trials(config) > MOST_TRIALS:
+        raise ConfigError(
+            f"The experiment {config.name} has {count_trials(config):,} trials; at "
+            f"most {MOST_TRIALS:,} can be listed."
+        )
     name = config.dataset.name
     return [
         Trial(

@@ -1,25 +1,22 @@
-"""Sentences for what pydantic finds wrong in an experiment file."""
+"""Sentences for what is wrong in an experiment file, each with its line."""
 
 from __future__ import annotations
 
 import re
 import types
 import typing
+from collections.abc import Iterable
 from typing import Any
 
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
 from symmf.errors import ConfigError
-from symmf.experiment.config.yaml import (
-    Document,
-    Place,
-    Problems,
-    dotted,
-    nearest,
-    shown,
-)
+from symmf.experiment.config.yaml import Document, YamlPath, shown
+from symmf.validation import nearest
 
+# A file with hundreds of problems is the wrong file; the first ones show it.
+MAX_LISTED = 20
 _BOOLEAN_WORDS = {"yes", "no", "on", "off", "y", "n", "true", "false"}
 _EXPECTED = {
     "string_type": "text",
@@ -34,30 +31,86 @@ _EXPECTED = {
 }
 
 
-def describe(
+def hint(name: str, known: Iterable[str]) -> str:
+    """Return the end of a sentence: the closest known name, or all of them.
+
+    Examples
+    --------
+    >>> hint("trails", ["seed", "trials"])
+    'did you mean "trials"?'
+    """
+    known = sorted(known)
+    close = nearest(name, known)
+    if close:
+        return f'did you mean "{close}"?'
+    return f"known names are: {', '.join(known)}." if known else "none is known here."
+
+
+class Problems:
+    """Sentences about one document, raised together so that one look mends all."""
+
+    def __init__(self, document: Document) -> None:
+        self.document = document
+        self._found: dict[str, tuple[bool, int]] = {}
+
+    def add(self, place: YamlPath, sentence: str) -> None:
+        """Note what is wrong at ``place``."""
+        where = self.document.where(place)
+        number = int(where[5:]) if where.startswith("line ") else 0
+        self._found.setdefault(f"{where}: {sentence}", (number == 0, number))
+
+    def error(self) -> ConfigError | None:
+        """Return everything noted as one error, or None."""
+        if not self._found:
+            return None
+        lines = sorted(self._found, key=lambda line: self._found[line])
+        if len(lines) == 1:
+            return ConfigError(f"{self.document.source}, {lines[0]}")
+        listing = "\n".join(f"  {line}" for line in lines[:MAX_LISTED])
+        if len(lines) > MAX_LISTED:
+            listing += f"\n  and {len(lines) - MAX_LISTED} more"
+        return ConfigError(
+            f"{self.document.source} has {len(lines)} problems:\n{listing}"
+        )
+
+    def raise_if_any(self) -> None:
+        """Raise a :class:`ConfigError` listing everything noted."""
+        if error := self.error():
+            raise error
+
+
+def dotted(place: YamlPath) -> str:
+    """Write a place as a person would: ``methods[2].parameters.tol``.
+
+    Examples
+    --------
+    >>> dotted(("methods", 2, "parameters", "tol"))
+    'methods[2].parameters.tol'
+    """
+    text = ""
+    for part in place:
+        text += f"[{part}]" if isinstance(part, int) else f".{part}" if text else part
+    return text
+
+
+def explain(
     error: ValidationError, document: Document, model: type[BaseModel]
 ) -> ConfigError:
     """Return one error that lists every problem with its line."""
     problems = Problems(document)
     for detail in error.errors(include_url=False):
-        place: Place = tuple(detail["loc"])
+        place: YamlPath = tuple(detail["loc"])
         problems.add(place, _sentence(detail, place, document, model))
-    try:
-        problems.raise_if_any()
-    except ConfigError as described:
-        return described
-    return ConfigError(f"{document.source}: {error}")
+    return problems.error() or ConfigError(f"{document.source}: {error}")
 
 
 def _sentence(
-    detail: ErrorDetails, place: Place, document: Document, model: type[BaseModel]
+    detail: ErrorDetails, place: YamlPath, document: Document, model: type[BaseModel]
 ) -> str:
     kind, given = detail["type"], detail["input"]
     name = dotted(place)
     if kind == "extra_forbidden":
-        return (
-            f'unknown key "{place[-1]}"; {nearest(str(place[-1]), keys(model, place))}'
-        )
+        return f'unknown key "{place[-1]}"; {hint(str(place[-1]), keys(model, place))}'
     if kind == "missing":
         return f'the key "{name}" is missing.'
     if kind == "string_pattern_mismatch":
@@ -67,9 +120,9 @@ def _sentence(
         )
     if kind in ("enum", "literal_error"):
         choices = re.findall(r"'([^']*)'", detail["ctx"]["expected"])
-        hint = nearest(given, choices) if isinstance(given, str) else ""
+        near = hint(given, choices) if isinstance(given, str) else ""
         listed = ", ".join(choices)
-        return f"{name} is one of {listed}, not {shown(given)}; {hint}".rstrip("; ")
+        return f"{name} is one of {listed}, not {shown(given)}; {near}".rstrip("; ")
     if kind == "value_error":
         return f"{name}: {detail['ctx']['error']}."
     expected = _EXPECTED.get(kind)
@@ -79,15 +132,15 @@ def _sentence(
     # A single value where a list may stand is written without an index.
     word = document.words.get(place) or document.words.get(place[:-1], "")
     if isinstance(given, bool) and word.lower() in _BOOLEAN_WORDS:
-        hint = f' Write "{word}" in quotes if you mean the word.'
+        quotes = f' Write "{word}" in quotes if you mean the word.'
         return (
             f"{name} must be {expected}, but YAML reads {word} as {shown(given)}."
-            f"{hint if expected == 'text' or 'name' in expected else ''}"
+            f"{quotes if expected == 'text' or 'name' in expected else ''}"
         )
     return f"{name} must be {expected}, not {shown(given)}."
 
 
-def keys(model: type[BaseModel], place: Place) -> list[str]:
+def keys(model: type[BaseModel], place: YamlPath) -> list[str]:
     """Return the keys known beside the last part of ``place``."""
     for part in place[:-1]:
         if isinstance(part, int):

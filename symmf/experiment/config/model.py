@@ -22,7 +22,7 @@ from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema
 
 from symmf.errors import ConfigError
-from symmf.experiment.config.messages import describe
+from symmf.experiment.config.messages import explain
 from symmf.experiment.config.overrides import apply_settings
 from symmf.experiment.config.parts import Figures, Part, RoleWord, or_empty
 from symmf.experiment.config.yaml import Document, dump_yaml, read_yaml
@@ -264,4 +264,4 @@ def validate(document: Document) -> ExperimentConfig:
     try:
         return ExperimentConfig.model_validate(document.data)
     except ValidationError as error:
-        raise describe(error, document, ExperimentConfig) from None
+        raise explain(error, document, ExperimentConfig) from None

@@ -8,7 +8,11 @@ from dataclasses import replace
 from typing import Any
 
 from symmf.errors import ConfigError
-from symmf.experiment.config.yaml import Document, Place, nearest, parse_value
+from symmf.experiment.config.messages import hint
+from symmf.experiment.config.yaml import Document, YamlPath, parse_value
+
+# The deepest key there is: figures.convergence.panels.0.methods.0
+MAX_NAMES = 12
 
 
 def apply_settings(document: Document, settings: Sequence[str]) -> Document:
@@ -31,7 +35,13 @@ def apply_settings(document: Document, settings: Sequence[str]) -> Document:
             raise ConfigError(
                 f'--set needs key=value, such as --set trials=2, not "{setting}".'
             )
-        place = _put(data, path.strip().split("."), parse_value(text, source=setting))
+        names = path.strip().split(".")
+        if len(names) > MAX_NAMES:
+            raise ConfigError(
+                f"--set {setting[:60]}...: a key has at most {MAX_NAMES} names."
+            )
+        value = parse_value(text, source=f"--set {setting}")
+        place = _put(data, names, value)
         for known in [p for p in lines if p[: len(place)] == place]:
             del lines[known]
             words.pop(known, None)
@@ -39,9 +49,9 @@ def apply_settings(document: Document, settings: Sequence[str]) -> Document:
     return replace(document, data=data, lines=lines, words=words)
 
 
-def _put(data: dict[str, Any], names: list[str], value: Any) -> Place:
+def _put(data: dict[str, Any], names: list[str], value: Any) -> YamlPath:
     here: Any = data
-    place: Place = ()
+    place: YamlPath = ()
     for depth, name in enumerate(names):
         last = depth == len(names) - 1
         key: str | int = name
@@ -54,7 +64,7 @@ def _put(data: dict[str, Any], names: list[str], value: Any) -> Place:
                 f'--set {".".join(names)}: "{names[depth - 1]}" holds a single value, '
                 f'so it has no "{name}".'
             )
-        elif not last and name not in here:
+        elif not last and here.get(name) is None:
             here[name] = {}
         elif not last and name == "dataset" and isinstance(here[name], str):
             here[name] = {"name": here[name]}
@@ -67,7 +77,7 @@ def _put(data: dict[str, Any], names: list[str], value: Any) -> Place:
 
 def _index(items: list[Any], name: str, path: str) -> int:
     if name.isdecimal():
-        if int(name) < len(items):
+        if len(name) < 10 and int(name) < len(items):
             return int(name)
         raise ConfigError(
             f"--set {path}: there is no item {name}; the last one is {len(items) - 1}."
@@ -78,5 +88,5 @@ def _index(items: list[Any], name: str, path: str) -> int:
     ]
     if name in titles:
         return titles.index(name)
-    hint = nearest(name, [title for title in titles if isinstance(title, str)])
-    raise ConfigError(f'--set {path}: there is no item "{name}"; {hint}')
+    near = hint(name, [title for title in titles if isinstance(title, str)])
+    raise ConfigError(f'--set {path}: there is no item "{name}"; {near}')

@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from symmf.experiment.config.messages import Problems, hint
 from symmf.experiment.config.model import ExperimentConfig, MethodEntry
-from symmf.experiment.config.yaml import Document, Place, Problems, nearest, shown
+from symmf.experiment.config.yaml import Document, YamlPath, shown
 from symmf.paper.roles import Role
 from symmf.paper.values import ROWS
 
@@ -78,16 +79,11 @@ def resolve(config: ExperimentConfig, document: Document) -> ExperimentConfig:
     from symmf.datasets import DATASETS
 
     problems = Problems(document)
-    if config.dataset.name not in DATASETS:
-        problems.add(
-            ("dataset",),
-            f'there is no data set "{config.dataset.name}"; '
-            f"{nearest(config.dataset.name, DATASETS)}",
-        )
+    _check_data(config, DATASETS, problems)
     _check_steps(config.preprocess, ("preprocess",), problems)
     resolved, first = [], dict[str, int]()
     for i, entry in enumerate(config.methods):
-        place: Place = ("methods", i)
+        place: YamlPath = ("methods", i)
         if entry.entry in first:
             problems.add(
                 place,
@@ -98,22 +94,22 @@ def resolve(config: ExperimentConfig, document: Document) -> ExperimentConfig:
         if entry.preprocess is not None:
             _check_steps(entry.preprocess, (*place, "preprocess"), problems)
         if entry.paper_row is not None and entry.paper_row not in (*ROWS, NO_ROW):
-            hint = nearest(entry.paper_row, [*ROWS, NO_ROW])
+            near = hint(entry.paper_row, [*ROWS, NO_ROW])
             problems.add(
                 (*place, "paper_row"),
-                f'the paper has no row "{entry.paper_row}"; {hint}',
+                f'the paper has no row "{entry.paper_row}"; {near}',
             )
         if entry.method not in METHODS:
-            hint = nearest(entry.method, METHODS)
-            problems.add(place, f'there is no method "{entry.method}"; {hint}')
+            near = hint(entry.method, METHODS)
+            problems.add(place, f'there is no method "{entry.method}"; {near}')
             continue
         estimator = METHODS[entry.method]
         _check_parameters(entry, estimator, place, problems)
         resolved.append(_spelled_out(entry, estimator, config))
     if config.illustration is not None and config.illustration not in first:
-        hint = nearest(config.illustration, first)
+        near = hint(config.illustration, first)
         problems.add(
-            ("illustration",), f'no method is called "{config.illustration}"; {hint}'
+            ("illustration",), f'no method is called "{config.illustration}"; {near}'
         )
     _check_panels(config, first, problems)
     resolved = _with_primaries(resolved, first, problems)
@@ -122,6 +118,29 @@ def resolve(config: ExperimentConfig, document: Document) -> ExperimentConfig:
     return config.model_copy(
         update={"methods": resolved, "lambdas": None, "role": role}
     )
+
+
+def _check_data(
+    config: ExperimentConfig, known: Mapping[str, Any], problems: Problems
+) -> None:
+    """Refuse a data set that is not known, and options its loader does not have."""
+    name = config.dataset.name
+    if name not in known:
+        near = hint(name, known)
+        problems.add(("dataset",), f'there is no data set "{name}"; {near}')
+        return
+    options = known[name].options
+    for option, value in config.dataset.options.items():
+        place: YamlPath = ("dataset", option)
+        if option not in options:
+            near = hint(option, options) if options else "it has none."
+            problems.add(
+                place, f'the data set "{name}" has no option "{option}"; {near}'
+            )
+        elif isinstance(value, (list, dict)) or value is None:
+            problems.add(
+                place, f"dataset.{option} must be a single value, not {shown(value)}."
+            )
 
 
 def _with_primaries(
@@ -138,7 +157,7 @@ def _with_primaries(
     for entry in entries:
         row = entry.paper_row or NO_ROW
         rivals = [other.entry for other in rows[row] if other.primary]
-        place: Place = ("methods", places[entry.entry], "primary")
+        place: YamlPath = ("methods", places[entry.entry], "primary")
         if entry.primary and row not in ROWS:
             problems.add(
                 place,
@@ -165,7 +184,7 @@ def _check_panels(
             if name not in names:
                 problems.add(
                     ("figures", "convergence", "panels", i, "methods", j),
-                    f'no method is called "{name}"; {nearest(name, names)}',
+                    f'no method is called "{name}"; {hint(name, names)}',
                 )
 
 
@@ -193,19 +212,19 @@ def _paper_row(method: str) -> str:
     return row if row in ROWS else NO_ROW
 
 
-def _check_steps(steps: list[str], place: Place, problems: Problems) -> None:
+def _check_steps(steps: list[str], place: YamlPath, problems: Problems) -> None:
     from symmf.datasets.preprocess import PREPROCESS
 
     for i, step in enumerate(steps):
         if step not in PREPROCESS:
-            hint = nearest(step, PREPROCESS)
-            problems.add((*place, i), f'there is no preprocessing "{step}"; {hint}')
+            near = hint(step, PREPROCESS)
+            problems.add((*place, i), f'there is no preprocessing "{step}"; {near}')
 
 
 def _check_parameters(
     entry: MethodEntry,
     estimator: Callable[..., Any],
-    place: Place,
+    place: YamlPath,
     problems: Problems,
 ) -> None:
     known = parameters_of(estimator)
@@ -225,9 +244,9 @@ def _check_parameters(
                 f'"{SET_BY_TRIAL[name]}" of the experiment instead.',
             )
         elif name not in known:
-            hint = nearest(name, set(known) - set(SET_BY_TRIAL))
+            near = hint(name, set(known) - set(SET_BY_TRIAL))
             problems.add(
-                here, f'the method "{entry.method}" has no parameter "{name}"; {hint}'
+                here, f'the method "{entry.method}" has no parameter "{name}"; {near}'
             )
         elif isinstance(value, bool) and _is_word_or_number(known[name]):
             word = problems.document.words.get(here, shown(value))

@@ -1,0 +1,287 @@
+"""The YAML reader: any text gives plain data or a sentence, in bounded time."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import time
+from pathlib import Path
+
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from symmf.errors import ConfigError
+from symmf.experiment.config.grid import expand
+from symmf.experiment.config.model import load_config, read_config, validate
+from symmf.experiment.config.resolve import resolve
+from symmf.experiment.config.yaml import (
+    MAX_BYTES,
+    dump_yaml,
+    parse_value,
+    parse_yaml,
+    read_yaml,
+)
+from symmf.experiment.plan import make_plans
+
+LAUGHS = "".join(
+    f"a{i + 1}: &a{i + 1} [{','.join([f'*a{i}'] * 10)}]\n" for i in range(7)
+)
+BOMBS = {
+    "aliases": f"a0: &a0 [x]\n{LAUGHS}",
+    "mappings": "a0: &a0 {x: 1}\n"
+    + "".join(
+        f"a{i + 1}: &a{i + 1} {{{', '.join(f'k{j}: *a{i}' for j in range(10))}}}\n"
+        for i in range(7)
+    ),
+    "merges": "a0: &a0 {x: 1}\n"
+    + "".join(
+        f"a{i + 1}: &a{i + 1} {{<<: [{', '.join([f'*a{i}'] * 10)}], y{i}: 1}}\n"
+        for i in range(9)
+    ),
+    "items": "a: [" + "1," * 60_000 + "1]",
+    "brackets": "a: " + "[" * 5000 + "]" * 5000,
+    "blocks": "".join(f"{' ' * i}a:\n" for i in range(500)),
+    "long": "a: " + "x" * MAX_BYTES,
+}
+
+
+def refusal(text):
+    with pytest.raises(ConfigError) as caught:
+        parse_yaml(text, source="file.yaml")
+    return str(caught.value)
+
+
+@pytest.mark.parametrize("name", BOMBS)
+def test_bombs_end_at_once_with_the_limit_said(name):
+    start = time.process_time()
+    assert "more than" in refusal(BOMBS[name])
+    assert time.process_time() - start < 20  # without limits: hours
+
+
+def test_the_file_that_had_no_end():
+    path = Path(__file__).parents[3] / "shared" / "attack" / "laughs.yaml"
+    if not path.is_file():
+        pytest.skip("the collection of attacks is not beside the checkout")
+    with pytest.raises(ConfigError, match="aliases counted in full"):
+        load_config(path)
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("a: 1\nb: x\x01y", "file.yaml, line 2: the character U+0001 cannot"),
+        ("a: x\0y", "the character U+0000 cannot stand in YAML"),
+        ('a: "\\UFFFFFFFF"', "file.yaml: not valid YAML"),
+        ('a: "\\U00110000"', "file.yaml: not valid YAML"),
+        ('a: 1\nb: "\\uD800"', "line 2: '\\ud800' holds half a character"),
+        ('a: "x\\0y"', "a zero byte"),
+        ("a: 1\nb: !!bool maybe", "line 2: 'maybe' is not of type bool"),
+        ("a: !!int ''", "line 1: '' is not of type int"),
+        ("a: !!float ''", "line 1: '' is not of type float"),
+        ("a: !!int abc", "'abc' is not of type int"),
+        ("? !!int abc\n: 1", "'abc' is not of type int"),
+        ("a: 1\nb: !!timestamp x", "line 2: the tag !!timestamp does not make plain"),
+        ("a: !!timestamp 2020-01-01", "the tag !!timestamp"),
+        ("a: !!binary aGk=", "the tag !!binary"),
+        ("a: !!set {x}", "the tag !!set"),
+        ("a: !!omap [x: 1]", "the tag !!omap"),
+        ("a: !!python/object/apply:os.system [ls]", "the tag !!python/object"),
+        ("a: !mine 3", "the tag !mine"),
+        ("a: !!str [x]", "the tag !!str"),
+        ("a: !!seq {x: 1}", "the tag !!seq"),
+        (f"a: 0x{'f' * 5000}", "a number of 5002 digits is too long"),
+        (f"a: {'9' * 5000}", "a number of 5000 digits is too long"),
+        (f"a: {'9' * 30}", "needs more than 64 bits"),
+        ("a: 1e400", "'1e400' is too large for a number"),
+        ("a: &a [*a]", "an alias contains itself"),
+        ("a: &a {<<: *a}", "an alias contains itself"),
+        ("a: {<<: 3}", "<< needs `key: value` lines"),
+        ("a: {<<: [{x: 1}, 3]}", "<< needs `key: value` lines"),
+        ("? [a]\n: 1", "a key must be text, but YAML reads this as a list"),
+        ("1: 2", "a key must be text, but YAML reads 1 as 1"),
+        ("a: *nothing", "line 1: not valid YAML: found undefined alias"),
+        ("a: 1\n---\nb: 2", "line 2: not valid YAML: but found another document"),
+        ("%YAML 9.9\n---\na: 1", "not valid YAML"),
+    ],
+)
+def test_what_is_not_plain_data_gets_a_sentence(text, sentence):
+    assert sentence in refusal(text)
+    with pytest.raises(ConfigError):
+        parse_value(text, source="--set a")
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("=", "="),
+        ("<<", "<<"),
+        ("[<<]", ["<<"]),
+        ("2020-99-99", "2020-99-99"),
+        ("!!str 5", "5"),
+        ("!!float 5", 5.0),
+        (".inf", float("inf")),
+        ("0x10", 16),
+        ("18446744073709551615", 2**64 - 1),
+        ("", None),
+        ("é ü 数", "é ü 数"),
+    ],
+)
+def test_values_that_stay(text, value):
+    assert parse_value(text, source="--set x") == value
+
+
+def test_merges_take_the_first_and_own_keys_win():
+    text = "a: &a {x: 1, y: 1}\nb: &b {x: 2, z: 2}\nc: {z: 3, <<: [*a, *b]}\n"
+    assert parse_yaml(text, source="f").data["c"] == {"x": 1, "y": 1, "z": 3}
+
+
+def test_pipes_and_large_files_are_not_read(tmp_path):
+    os.mkfifo(tmp_path / "pipe.yaml")
+    with pytest.raises(ConfigError, match="a pipe or a device"):
+        read_yaml(tmp_path / "pipe.yaml")
+    with pytest.raises(ConfigError, match="a pipe or a device"):
+        read_yaml("/dev/zero")
+    large = tmp_path / "large.yaml"
+    with large.open("wb") as file:
+        file.truncate(MAX_BYTES + 1)
+    with pytest.raises(ConfigError, match="at most 1,000,000"):
+        read_yaml(large)
+    with pytest.raises(ConfigError, match="is not the name of a file"):
+        read_yaml("a\0b")
+
+
+plain = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers(-(2**63), 2**64 - 1)
+    | st.floats(allow_nan=False)
+    | st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=20),
+    lambda inner: (
+        st.lists(inner, max_size=4)
+        | st.dictionaries(st.text(st.characters(codec="ascii"), max_size=5), inner)
+    ),
+    max_leaves=12,
+)
+
+
+def is_plain(value):
+    if isinstance(value, dict):
+        return all(isinstance(k, str) and is_plain(v) for k, v in value.items())
+    if isinstance(value, list):
+        return all(map(is_plain, value))
+    return value is None or type(value) in (bool, int, float, str)
+
+
+def parsed_or_refused(text):
+    try:
+        data = parse_yaml(text, source="x").data
+    except ConfigError as error:
+        assert str(error).startswith("x")  # noqa: PT017
+        return
+    assert is_plain(data)
+    json.dumps(data)
+    with contextlib.suppress(ConfigError):
+        validate(parse_yaml(text, source="x"))
+
+
+# Pieces that mean something to YAML, so that random texts get past the first token.
+pieces = st.sampled_from(
+    [
+        *("a: ", "- ", "[", "]", "{", "}", "&a ", "*a ", "<<: ", "? ", ": ", ", "),
+        *("!!int ", "!!map ", "!x ", "|\n", ">\n", "'", '"', "\\", "\n", "  ", "%"),
+        *("---\n", "...\n", "#", "1e5", "0x", "~", "yes", ".nan", "1:30", "0b1"),
+        *("methods: ", "dataset: ", "figures: ", "\t", "\x85", "\ufeff", "\ud800"),
+        *("\x07", "\U0001f600"),
+    ]
+)
+
+
+@given(st.text(max_size=200) | st.lists(pieces, max_size=40).map("".join))
+@settings(max_examples=300)
+@example("a: !!bool {}")
+@example("!!python/name:os.system")
+def test_any_text_is_plain_data_or_a_sentence(text):
+    parsed_or_refused(text)
+
+
+@given(st.binary(max_size=200))
+def test_any_bytes_are_plain_data_or_a_sentence(tmp_path_factory, content):
+    path = tmp_path_factory.getbasetemp() / "any.yaml"
+    path.write_bytes(content)
+    try:
+        assert is_plain(read_yaml(path).data)
+    except ConfigError as error:
+        assert "any.yaml" in str(error)  # noqa: PT017
+
+
+@given(plain)
+def test_what_is_written_is_read_back(value):
+    assert parse_yaml(dump_yaml(value), source="x").data == value
+
+
+CONFIG = "dataset: digits\nn_clusters: [2, 10]\ntrials: 3\nmethods: [kmeans]\n"
+
+
+@given(
+    st.text(max_size=30) | st.lists(pieces, max_size=8).map("".join),
+    st.sampled_from(["trials", "dataset", "methods.0", "a.b.c", "", ".", "methods.٣.x"])
+    | st.text(max_size=12),
+)
+def test_any_set_is_applied_or_refused(tmp_path_factory, value, key):
+    path = tmp_path_factory.getbasetemp() / "set.yaml"
+    path.write_text(CONFIG)
+    with contextlib.suppress(ConfigError):
+        resolve(*read_config(path, [f"{key}={value}"]))
+
+
+def test_a_key_of_a_thousand_names(tmp_path):
+    path = tmp_path / "c.yaml"
+    path.write_text(CONFIG)
+    with pytest.raises(ConfigError, match="at most 12 names"):
+        read_config(path, [f"{'a.' * 1000}b=1"])
+    with pytest.raises(ConfigError, match="there is no item"):
+        read_config(path, [f"methods.{'9' * 5000}.label=1"])
+    assert read_config(path, ["limits=", "limits.seconds=1"])[0].limits.seconds == 1
+
+
+@pytest.mark.parametrize(
+    ("data", "sentence"),
+    [
+        ("{name: coil20, folder: 5}", 'coil20" has no option "folder"; it has none'),
+        ("{name: synthetic, kinds: planted}", 'did you mean "kind"?'),
+        ("{name: synthetic, kind: [a]}", "dataset.kind must be a single value"),
+        ("{name: synthetic, n: {a: 1}}", "dataset.n must be a single value"),
+        ("{name: digits, n: 3}", 'the data set "digits" has no option "n"'),
+    ],
+)
+def test_options_of_data_are_those_of_the_loader(tmp_path, data, sentence):
+    path = tmp_path / "c.yaml"
+    path.write_text(CONFIG.replace("digits", data))
+    with pytest.raises(ConfigError) as caught:
+        resolve(*read_config(path))
+    assert sentence in str(caught.value)
+    assert "line 1" in str(caught.value)
+
+
+def test_a_grid_is_counted_before_it_is_listed(tmp_path):
+    path = tmp_path / "c.yaml"
+    path.write_text(CONFIG.replace("trials: 3", "trials: 1000000000"))
+    with pytest.raises(ConfigError) as caught:
+        make_plans([path], results=tmp_path)
+    assert "line 3: 2,000,000,000 trials are asked for" in str(caught.value)
+    assert "--max-trials" not in str(caught.value)  # no option allows so many
+    path.write_text(CONFIG)
+    with pytest.raises(ConfigError, match=r"allow as many with --max-trials 6\."):
+        make_plans([path], results=tmp_path, max_trials=5)
+    assert len(make_plans([path], results=tmp_path, max_trials=6)[0].trials) == 6
+
+
+def test_a_hand_edited_grid_is_not_listed_either(tmp_path):
+    path = tmp_path / "c.yaml"
+    path.write_text(CONFIG)
+    (plan,) = make_plans([path], results=tmp_path)
+    large = plan.config.model_copy(update={"trials": 10**9})
+    with pytest.raises(ConfigError, match="can be listed"):
+        expand(large, plan.facts)
