@@ -136,6 +136,8 @@ def best_means(best: FloatArray, runs: int, ac: Sequence[float]) -> FloatArray:
         unit = best.shape[-1] - 1
     # Index by deficit, and let f(d) admit every larger deficit.
     f = np.maximum.accumulate(best, axis=-1)[..., ::-1]
+    possible = (f > -np.inf).any(axis=tuple(range(f.ndim - 1)))
+    f = f[..., : np.flatnonzero(possible)[-1] + 1]
     totals = np.maximum(np.ceil(limits * unit - 1e-6), 0).astype(int)
     longest = int(min(totals.max(), runs * unit))
     half = _power(f, runs // 2, longest)
@@ -172,12 +174,20 @@ def _power(f: FloatArray, runs: int, longest: int) -> FloatArray:
 
 
 def _max_plus(f: FloatArray, g: FloatArray, longest: int) -> FloatArray:
-    """Return max over i of f[i] + g[s - i] for s = 0 .. longest."""
+    """Return max over i of f[i] + g[s - i] for s = 0 .. longest.
+
+    Neither function increases. So on a step of f the last i is the best, for it leaves
+    the least to g; where the step reaches beyond s, that is i = s itself.
+    """
     if f.shape[-1] > g.shape[-1]:
         f, g = g, f
     length = min(f.shape[-1] + g.shape[-1] - 1, longest + 1)
     out = np.full((*f.shape[:-1], length), -np.inf)
-    for i in range(min(f.shape[-1], length)):
+    reached = min(f.shape[-1], length)
+    out[..., :reached] = f[..., :reached] + g[..., :1]
+    falls = (f[..., 1:] < f[..., :-1]).any(axis=tuple(range(f.ndim - 1)))
+    step_ends = np.flatnonzero(np.append(falls, True))
+    for i in step_ends[step_ends < length].tolist():
         stop = min(i + g.shape[-1], length)
         window = out[..., i:stop]
         np.maximum(window, f[..., i, None] + g[..., : stop - i], out=window)

@@ -87,16 +87,28 @@ def table_scores(C: Any) -> Scores:
     >>> scores.ac, round(scores.nmi["arithmetic"], 6)
     (0.75, 0.343711)
     """
-    C = np.asarray(C)
-    n = C.sum()
-    rows, columns = linear_sum_assignment(C, maximize=True)
-    h, H, joint = (-xlogx(x / n).sum() for x in (C.sum(1), C.sum(0), C))
-    mutual = max(float(h + H - joint), 0.0)
-    values = np.clip(mutual * inverse_means(h, H), 0.0, 1.0)
-    if mutual < 1e-14:
-        values[:] = 0.0
-    nmi = {name: float(x) for name, x in zip(AVERAGES, values, strict=True)}
-    return Scores(ac=float(C[rows, columns].sum() / n), nmi=nmi)
+    ac, *values = scores_of_many(np.asarray(C)[None])[0].tolist()
+    return Scores(ac=ac, nmi=dict(zip(AVERAGES, values, strict=True)))
+
+
+def scores_of_many(tables: np.ndarray) -> FloatArray:
+    """Return the scores of tables of one shape, stacked along the first axis.
+
+    Returns
+    -------
+    array of shape (tables, 6)
+        AC first, then NMI in the order of :data:`AVERAGES`.
+    """
+    n = tables.sum(axis=(1, 2))
+    h, H, joint = (
+        -xlogx(counts.reshape(len(n), -1) / n[:, None]).sum(axis=1)
+        for counts in (tables.sum(axis=2), tables.sum(axis=1), tables)
+    )
+    mutual = np.maximum(h + H - joint, 0.0)
+    nmi = np.clip(mutual * inverse_means(h, H), 0.0, 1.0)
+    nmi[:, mutual < 1e-14] = 0.0
+    matched = [C[linear_sum_assignment(C, maximize=True)].sum() for C in tables]
+    return np.column_stack([np.array(matched) / n, nmi.T])
 
 
 def expand(C: Any) -> tuple[np.ndarray, np.ndarray]:

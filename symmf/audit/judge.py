@@ -10,21 +10,45 @@ is.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from enum import StrEnum
 
 import numpy as np
 import pandas as pd
 
 from symmf.audit.bounds import best_means
 from symmf.audit.contingency import AVERAGES
-from symmf.audit.setting import Profile, Setting, profile
+from symmf.audit.setting import Method, Profile, Setting, profile
 from symmf.audit.witness import Witness, find_witness
 from symmf.errors import InputError
 from symmf.notation import FloatArray
 
 # A bound counts as exceeded only beyond what rounding of the arithmetic can do.
 NUMERICAL_SLACK = 1e-6
+# Share of the time that the bounds of the paper's pairs take; the rest is the search.
+BOUNDS_SHARE = 0.4
+
+
+class Possibility(StrEnum):
+    """Whether a pair can be the means of the same runs."""
+
+    IMPOSSIBLE = "impossible"
+    POSSIBLE = "possible"
+    MIXED = "mixed"  # it depends on the normalisation
+    UNDECIDED = "undecided"
+
+
+class Basis(StrEnum):
+    """What a verdict rests on; :data:`symmf.audit.words.BASES` says it in words."""
+
+    AC_FLOOR = "ac_floor"  # T1
+    WHOLE_SAMPLES = "whole_samples"
+    ANY_RUNS = "any_runs"  # T2
+    EXACT_RUNS = "exact_runs"  # T3
+    NMI_FLOOR = "nmi_floor"  # T8
+    WITNESS = "witness"
+    NOTHING = "nothing"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,13 +78,14 @@ class Pair:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Result:
+class PairVerdict:
     """The verdict on a pair in one normalisation; margins above 0 exclude it.
 
     Attributes
     ----------
-    pair, average, verdict, basis
-        ``basis`` names what decided.
+    pair, average, verdict
+    basis, method
+        What decided, and how the upper bound was found.
     ac_floor, margin_ac : float
         Smallest AC (T1), and by how much the published AC falls short of it.
     nmi_bound, margin : float
@@ -77,8 +102,9 @@ class Result:
 
     pair: Pair
     average: str
-    verdict: str
-    basis: str
+    verdict: Possibility
+    basis: Basis
+    method: Method
     ac_floor: float
     margin_ac: float
     nmi_bound: float = math.nan
@@ -91,8 +117,12 @@ class Result:
 
 
 def audit_pairs(
-    pairs: Sequence[Pair], averages: Iterable[str] = AVERAGES, *, search: bool = True
-) -> list[Result]:
+    pairs: Sequence[Pair],
+    averages: Iterable[str] = AVERAGES,
+    *,
+    search: bool = True,
+    progress: Callable[[float], object] | None = None,
+) -> list[PairVerdict]:
     """Judge pairs, in every normalisation asked for, in the order given.
 
     Parameters
@@ -102,13 +132,15 @@ def audit_pairs(
         Some of :data:`symmf.audit.contingency.AVERAGES`.
     search : bool
         Look for witnesses; without it nothing is ever ``possible``.
+    progress : callable, optional
+        Told now and then which share of the work, between 0 and 1, is done.
 
     Examples
     --------
     >>> setting = Setting(pool=(72, 72), n_classes=2, n_clusters=2)
     >>> pair = Pair(setting=setting, ac=0.975, nmi=0.958)
-    >>> result, = audit_pairs([pair], ["arithmetic"])
-    >>> result.verdict, round(result.nmi_bound, 4), round(result.margin, 4)
+    >>> found, = audit_pairs([pair], ["arithmetic"])
+    >>> str(found.verdict), round(found.nmi_bound, 4), round(found.margin, 4)
     ('impossible', 0.9344, 0.0231)
     """
     averages = list(averages)
@@ -118,25 +150,29 @@ def audit_pairs(
                 f"There is no NMI normalisation called '{average}'; "
                 f"choose from {', '.join(AVERAGES)}."
             )
-    results: dict[tuple[int, str], Result] = {}
-    for setting in dict.fromkeys(pair.setting for pair in pairs):
+    tell = progress or (lambda share: None)
+    settings = list(dict.fromkeys(pair.setting for pair in pairs))
+    verdicts: dict[tuple[int, str], PairVerdict] = {}
+    for done, setting in enumerate(settings):
+        tell(BOUNDS_SHARE * done / len(settings))
         chosen = [k for k, pair in enumerate(pairs) if pair.setting == setting]
         group = [pairs[k] for k in chosen]
-        for k, lines in zip(chosen, _judge(setting, group, averages), strict=True):
-            for result in lines:
-                results[k, result.average] = result
-    if search:
-        results = {key: _with_witness(result) for key, result in results.items()}
-    return [results[k, average] for k in range(len(pairs)) for average in averages]
+        for k, found in zip(chosen, _judge(setting, group, averages), strict=True):
+            verdicts.update({(k, verdict.average): verdict for verdict in found})
+    for done, key in enumerate(verdicts if search else ()):
+        tell(BOUNDS_SHARE + (1 - BOUNDS_SHARE) * done / len(verdicts))
+        verdicts[key] = _with_witness(verdicts[key])
+    tell(1.0)
+    return [verdicts[k, average] for k in range(len(pairs)) for average in averages]
 
 
 def _judge(
     setting: Setting, pairs: Sequence[Pair], averages: Sequence[str]
-) -> list[list[Result]]:
+) -> list[list[PairVerdict]]:
     """Apply all bounds to pairs of one setting."""
     floor = setting.ac_floor
     low = [pair for pair in pairs if pair.ac + pair.rounding < floor - 1e-12]
-    bounds = profile(setting) if len(low) < len(pairs) else Profile("none")
+    bounds = profile(setting) if len(low) < len(pairs) else Profile(Method.NONE)
     limits = [pair.ac + k * pair.rounding for pair in pairs for k in (1, 2)]
     shape = (len(averages), len(pairs), 2)
     exact = np.full(shape, np.inf)
@@ -154,14 +190,15 @@ def _judge(
 
 def _apply(
     pair: Pair, average: str, floor: float, bounds: Profile, exact: FloatArray
-) -> Result:
+) -> PairVerdict:
     """Apply all bounds to one pair; ``exact`` is T3 at one and two roundings."""
     margin_ac = floor - (pair.ac + pair.rounding)
-    result = Result(
+    result = PairVerdict(
         pair=pair,
         average=average,
-        verdict="impossible",
-        basis="AC is below its smallest value (T1)",
+        verdict=Possibility.IMPOSSIBLE,
+        basis=Basis.AC_FLOOR,
+        method=bounds.method,
         ac_floor=floor,
         margin_ac=margin_ac,
     )
@@ -174,14 +211,19 @@ def _apply(
     either = np.minimum(hull, exact)
     published = pair.nmi - pair.rounding * np.array([1, 2])
     # T7 is an outer bound: where the hull excludes a pair, the simpler claim is made.
-    use_hull = bounds.method == "columns" and published[0] > hull[0] + NUMERICAL_SLACK
+    use_hull = bounds.method is Method.COLUMNS and published[0] > hull[0] + NUMERICAL_SLACK
     upper = hull if use_hull else either
     nmi_floor = pair.setting.nmi_floor(pair.ac - pair.rounding)
-    verdict, basis = _decide(pair, bounds.method, published[0], hull[0], upper[0])
-    if verdict != "impossible" and pair.nmi + pair.rounding < nmi_floor - 1e-9:
-        verdict, basis = "impossible", "NMI is below its smallest value (Fano, T8)"
-    result = replace(result, verdict=verdict, basis=basis, nmi_floor=nmi_floor)
-    if bounds.method == "none":
+    basis = _excluded_by(pair, bounds.method, published[0], hull[0], upper[0])
+    if basis is None and pair.nmi + pair.rounding < nmi_floor - 1e-9:
+        basis = Basis.NMI_FLOOR
+    result = replace(
+        result,
+        verdict=Possibility.IMPOSSIBLE if basis else Possibility.UNDECIDED,
+        basis=basis or Basis.NOTHING,
+        nmi_floor=nmi_floor,
+    )
+    if bounds.method is Method.NONE:
         return result
     return replace(
         result,
@@ -193,25 +235,17 @@ def _apply(
     )
 
 
-_METHODS = {
-    "tables": "enumeration of every table",
-    "hull": "hull of all tables (T4)",
-    "line": "NMI <= 2 AC - 1 (T5)",
-    "columns": "column relaxation (T7)",
-}
-
-
-def _decide(
-    pair: Pair, method: str, published: float, hull: float, upper: float
-) -> tuple[str, str]:
+def _excluded_by(
+    pair: Pair, method: Method, published: float, hull: float, upper: float
+) -> Basis | None:
+    """Return which upper bound excludes a pair, the most general one first."""
     if not _multiple_exists(pair):
-        return "impossible", "no whole number of samples gives this mean AC"
-    if method != "none" and published > hull + NUMERICAL_SLACK:
-        return "impossible", f"{_METHODS[method]}; for any number of runs (T2)"
-    if method != "none" and published > upper + NUMERICAL_SLACK:
-        runs = pair.setting.runs
-        return "impossible", f"{_METHODS[method]}; for exactly {runs} runs (T3)"
-    return "undecided", "no bound excludes it and no tables were found"
+        return Basis.WHOLE_SAMPLES
+    if method is Method.NONE:
+        return None
+    if published > hull + NUMERICAL_SLACK:
+        return Basis.ANY_RUNS
+    return Basis.EXACT_RUNS if published > upper + NUMERICAL_SLACK else None
 
 
 def _multiple_exists(pair: Pair) -> bool:
@@ -225,11 +259,11 @@ def _multiple_exists(pair: Pair) -> bool:
     )
 
 
-def _with_witness(result: Result) -> Result:
+def _with_witness(found: PairVerdict) -> PairVerdict:
     """Turn ``undecided`` into ``possible`` where tables can be shown."""
-    if result.verdict != "undecided":
-        return result
-    pair = result.pair
+    if found.verdict is not Possibility.UNDECIDED:
+        return found
+    pair = found.pair
     witness = find_witness(
         pair.setting.pool,
         pair.setting.n_classes,
@@ -237,17 +271,21 @@ def _with_witness(result: Result) -> Result:
         ac=pair.ac,
         nmi=pair.nmi,
         tolerance=pair.rounding,
-        average=result.average,
+        average=found.average,
         runs=pair.setting.runs or 10,
     )
     if witness is None:
-        return result
-    basis = f"{witness.runs} explicit tables"
-    return replace(result, verdict="possible", basis=basis, witness=witness)
+        return found
+    return replace(
+        found,
+        verdict=Possibility.POSSIBLE,
+        basis=Basis.WITNESS,
+        witness=witness,
+    )
 
 
-def results_frame(results: Sequence[Result]) -> pd.DataFrame:
-    """Return results as a tidy frame, a line per pair and normalisation."""
+def verdicts_frame(verdicts: Sequence[PairVerdict]) -> pd.DataFrame:
+    """Return verdicts as a tidy frame, a line per pair and normalisation."""
     numbers = (
         "ac_floor",
         "margin_ac",
@@ -258,23 +296,23 @@ def results_frame(results: Sequence[Result]) -> pd.DataFrame:
         "margin_wide",
         "nmi_floor",
     )
-    lines = []
-    for r in results:
-        found = r.witness
-        line = {
-            "name": r.pair.name,
-            "n_classes": r.pair.setting.n_classes,
-            "n_clusters": r.pair.setting.n_clusters,
-            "runs": r.pair.setting.runs,
-            "decimals": r.pair.decimals,
-            "ac": r.pair.ac,
-            "nmi": r.pair.nmi,
-            "average": r.average,
-            "verdict": r.verdict,
-            "basis": r.basis,
-            **{name: getattr(r, name) for name in numbers},
-            "witness_ac": found.ac if found else math.nan,
-            "witness_nmi": found.nmi if found else math.nan,
+    lines = [
+        {
+            "name": v.pair.name,
+            "n_classes": v.pair.setting.n_classes,
+            "n_clusters": v.pair.setting.n_clusters,
+            "runs": v.pair.setting.runs,
+            "decimals": v.pair.decimals,
+            "ac": v.pair.ac,
+            "nmi": v.pair.nmi,
+            "average": v.average,
+            "verdict": str(v.verdict),
+            "basis": str(v.basis),
+            "method": str(v.method),
+            **{name: getattr(v, name) for name in numbers},
+            "witness_ac": v.witness.ac if v.witness else math.nan,
+            "witness_nmi": v.witness.nmi if v.witness else math.nan,
         }
-        lines.append(line)
+        for v in verdicts
+    ]
     return pd.DataFrame(lines)

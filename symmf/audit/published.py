@@ -3,19 +3,48 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 import pandas as pd
 
 from symmf.audit.contingency import AVERAGES
-from symmf.audit.judge import Pair, Result, audit_pairs, results_frame
+from symmf.audit.judge import (
+    Basis,
+    Pair,
+    PairVerdict,
+    Possibility,
+    audit_pairs,
+    verdicts_frame,
+)
 from symmf.audit.setting import Setting
 from symmf.files import csv_text, write_text
 from symmf.paper.values import DATASET_TITLES, ROWS, class_sizes, published_values
 
 AUDIT_FILE = "audit.csv"
-VERDICTS = ("impossible", "possible", "mixed", "undecided")
+WITNESS_FILE = "witnesses.json"
+# What the sentences and the page read of an audit.
+FRAME_COLUMNS = (
+    "dataset",
+    "row",
+    "n_classes",
+    "n_clusters",
+    "runs",
+    "decimals",
+    "ac",
+    "nmi",
+    "average",
+    "verdict",
+    "basis",
+    "ac_floor",
+    "margin_ac",
+    "nmi_bound",
+    "margin",
+    "margin_any",
+    "nmi_floor",
+    "witness_ac",
+    "witness_nmi",
+)
 
 
 def paper_pairs(runs: int | None = 10) -> dict[tuple[str, int, str], Pair]:
@@ -45,26 +74,32 @@ def paper_pairs(runs: int | None = 10) -> dict[tuple[str, int, str], Pair]:
 
 
 def audit_paper(
-    averages: Iterable[str] = AVERAGES, *, runs: int | None = 10, search: bool = True
-) -> tuple[pd.DataFrame, list[Result]]:
-    """Judge all published pairs.
+    averages: Iterable[str] = AVERAGES,
+    *,
+    runs: int | None = 10,
+    search: bool = True,
+    progress: Callable[[float], object] | None = None,
+) -> tuple[pd.DataFrame, list[PairVerdict]]:
+    """Judge all published pairs; see :func:`symmf.audit.judge.audit_pairs`.
 
     Returns
     -------
     frame : pandas.DataFrame
-        The columns of :func:`symmf.audit.judge.results_frame` after ``dataset`` and
+        The columns of :func:`symmf.audit.judge.verdicts_frame` after ``dataset`` and
         ``row``; a line per pair and normalisation, in the order of the paper's tables.
-    results : list of Result
+    verdicts : list of PairVerdict
         The same, with the witnesses.
     """
     averages = list(averages)
     pairs = paper_pairs(runs)
-    results = audit_pairs(list(pairs.values()), averages, search=search)
-    frame = results_frame(results).drop(columns="name")
+    verdicts = audit_pairs(
+        list(pairs.values()), averages, search=search, progress=progress
+    )
+    frame = verdicts_frame(verdicts).drop(columns="name")
     keys = [key for key in pairs for _ in averages]
     frame.insert(0, "dataset", [dataset for dataset, _, _ in keys])
     frame.insert(1, "row", [row for _, _, row in keys])
-    return frame, results
+    return frame, verdicts
 
 
 def common_verdicts(frame: pd.DataFrame) -> pd.Series:
@@ -81,7 +116,8 @@ def _common_verdict(verdicts: pd.Series) -> str:
     kinds = set(verdicts)
     if len(kinds) == 1:
         return str(verdicts.iloc[0])
-    return "undecided" if "undecided" in kinds else "mixed"
+    undecided = Possibility.UNDECIDED in kinds
+    return str(Possibility.UNDECIDED if undecided else Possibility.MIXED)
 
 
 def cell_summary(frame: pd.DataFrame) -> pd.DataFrame:
@@ -95,37 +131,61 @@ def cell_summary(frame: pd.DataFrame) -> pd.DataFrame:
     verdicts = common_verdicts(frame).reset_index()
     lines = []
     for (dataset, K), cell in verdicts.groupby(["dataset", "n_clusters"], sort=False):
-        counts = {kind: int((cell["verdict"] == kind).sum()) for kind in VERDICTS}
+        counts = {str(k): int((cell["verdict"] == k).sum()) for k in Possibility}
         lines.append(
             {"dataset": dataset, "n_clusters": K, "pairs": len(cell), **counts}
         )
     return pd.DataFrame(lines)
 
 
-def save_audit(frame: pd.DataFrame, results: Sequence[Result], folder: Path) -> None:
+def save_audit(
+    frame: pd.DataFrame, verdicts: Sequence[PairVerdict], folder: Path
+) -> None:
     """Write ``audit.csv`` and the tables of all witnesses, ``witnesses.json``."""
     write_text(folder / AUDIT_FILE, csv_text(frame))
     lines = [
         json.dumps(
             {
-                "name": result.pair.name,
-                "average": result.average,
-                "ac": round(result.witness.ac, 6),
-                "nmi": round(result.witness.nmi, 6),
+                "name": verdict.pair.name,
+                "average": verdict.average,
+                "ac": round(verdict.witness.ac, 6),
+                "nmi": round(verdict.witness.nmi, 6),
                 "tables": [
                     {"runs": count, "table": table}
-                    for count, table in result.witness.tables
+                    for count, table in verdict.witness.tables
                 ],
             },
             separators=(",", ":"),
         )
-        for result in results
-        if result.witness is not None
+        for verdict in verdicts
+        if verdict.witness is not None
     ]
-    write_text(folder / "witnesses.json", "[" + ",\n".join(lines) + "]\n")
+    write_text(folder / WITNESS_FILE, "[" + ",\n".join(lines) + "]\n")
 
 
 def load_audit(results: Path) -> pd.DataFrame | None:
-    """Return the audit kept in a results folder, or None if there is none."""
+    """Return the audit kept in a results folder, or None if there is none.
+
+    A file that is not an audit of this version counts as none: it is made again in
+    seconds.
+    """
     path = results / "audit" / AUDIT_FILE
-    return pd.read_csv(path) if path.is_file() else None
+    try:
+        frame = pd.read_csv(path)
+    except (OSError, ValueError, pd.errors.ParserError):
+        return None
+    known = {
+        "dataset": DATASET_TITLES,
+        "row": ROWS,
+        "average": AVERAGES,
+        "verdict": list(Possibility),
+        "basis": list(Basis),
+    }
+    if not set(FRAME_COLUMNS) <= set(frame.columns) or not len(frame):
+        return None
+    if not all(frame[name].isin(list(values)).all() for name, values in known.items()):
+        return None
+    numbers = [name for name in FRAME_COLUMNS if name not in known]
+    if not all(pd.api.types.is_numeric_dtype(frame[name]) for name in numbers):
+        return None
+    return frame

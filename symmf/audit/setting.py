@@ -6,6 +6,7 @@ import itertools
 import math
 from collections import Counter
 from dataclasses import dataclass
+from enum import StrEnum
 from functools import lru_cache
 
 import numpy as np
@@ -104,20 +105,29 @@ class Setting:
         return fano_floor(ac, sizes, n_clusters)
 
 
+class Method(StrEnum):
+    """How the upper bounds of a setting were found."""
+
+    TABLES = "tables"  # every table enumerated
+    HULL = "hull"  # T4
+    LINE = "line"  # T5
+    COLUMNS = "columns"  # T7
+    NONE = "none"  # no bound at all
+
+
 @dataclass(frozen=True, slots=True)
 class Profile:
     """Upper bounds on NMI by AC for one setting.
 
     Attributes
     ----------
-    method : {"tables", "hull", "line", "columns", "none"}
-        Every table enumerated; T4; T5; T7; no bound at all.
+    method : Method
     best : array of shape (5, unit + 1) or None
         Input of :func:`symmf.audit.bounds.best_means`.
     hulls : list of Envelope, one per average, or None
     """
 
-    method: str
+    method: Method
     best: FloatArray | None = None
     hulls: list[Envelope] | None = None
 
@@ -140,31 +150,31 @@ def _profile(
         return _two_classes(pool, smoothing)
     draws = _draws(pool, n_classes)
     if draws is None:
-        return Profile("none")
+        return Profile(Method.NONE)
     profiles = [relaxed_profile(d, n_clusters, smoothing=smoothing) for d in draws]
     known = [best for best in profiles if best is not None]
     if len(known) < len(draws):
-        return Profile("none")
+        return Profile(Method.NONE)
     best = known[0] if len(known) == 1 else _common_grid(known)
     i = np.flatnonzero(best.max(axis=0) > -np.inf)
     unit = best.shape[1] - 1
-    return Profile("columns", best, [concave_majorant(i / unit, b[i]) for b in best])
+    return Profile(Method.COLUMNS, best, [concave_majorant(i / unit, b[i]) for b in best])
 
 
 def _two_classes(pool: tuple[int, ...], smoothing: bool) -> Profile:
     pairs = sorted(set(itertools.combinations(pool, 2)))
     if sum((a + 1) * (b + 1) for a, b in pairs) <= MOST_TABLES:
-        return Profile("tables", *union_profile(pairs, smoothing=smoothing))
+        return Profile(Method.TABLES, *union_profile(pairs, smoothing=smoothing))
     if sum(a + b for a, b in pairs) <= MOST_COLUMN_SUMS:
-        return Profile("hull", None, union_hulls(pairs, smoothing=smoothing))
+        return Profile(Method.HULL, None, union_hulls(pairs, smoothing=smoothing))
     if len(set(pool)) > 1:
-        return Profile("none")
+        return Profile(Method.NONE)
     # T5 covers max and arithmetic; smoothing lifts its left end a little.
     lifted = union_hulls([(1000, 1000)])[1].nmi[0] if smoothing else 0.0
     line = Envelope(np.array([0.5, 1.0]), np.array([lifted, 1.0]))
     nothing = Envelope(np.array([0.5]), np.array([1.0]))
     covered = ("max", "arithmetic")
-    return Profile("line", None, [line if a in covered else nothing for a in AVERAGES])
+    return Profile(Method.LINE, None, [line if a in covered else nothing for a in AVERAGES])
 
 
 def _draws(pool: tuple[int, ...], n_classes: int) -> list[tuple[int, ...]] | None:

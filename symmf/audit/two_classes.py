@@ -135,16 +135,18 @@ def union_profile(
     totals = {a + b for a, b in pairs}
     unit = totals.pop() if len(totals) == 1 else 10_000
     best = np.full((len(AVERAGES), unit + 1), -np.inf)
-    corners: list[list[FloatArray]] = [[] for _ in AVERAGES]
+    ac: list[FloatArray] = []
+    nmi: list[FloatArray] = []
     for s1, s2 in pairs:
         n = s1 + s2
         single = best_by_accuracy(s1, s2, smoothing=smoothing)
         i = np.arange(-(-n // 2), n + 1)
-        for line, values, corner in zip(best, single, corners, strict=True):
-            np.maximum.at(line, i * unit // n, values[i])
-            E = concave_majorant(i / n, values[i])
-            corner.append(np.stack([E.ac, E.nmi]))
-    return best, [concave_majorant(*np.hstack(corner)) for corner in corners]
+        for line, values in zip(best, single[:, i], strict=True):
+            np.maximum.at(line, i * unit // n, values)
+        ac.append(i / n)
+        nmi.append(single[:, i])
+    all_ac = np.concatenate(ac)
+    return best, [concave_majorant(all_ac, line) for line in np.hstack(nmi)]
 
 
 def union_hulls(

@@ -17,7 +17,7 @@ from functools import lru_cache
 import numpy as np
 from scipy.spatial import cKDTree
 
-from symmf.audit.contingency import AVERAGES, expand, table_scores
+from symmf.audit.contingency import AVERAGES, expand, scores_of_many
 from symmf.metrics import accuracy, nmi
 from symmf.notation import FloatArray
 from symmf.seeds import generator
@@ -27,14 +27,15 @@ LIBRARY_SIZE = 1000
 SAFETY = 0.96
 REFINEMENT_STEPS = 1500
 
-Table = tuple[tuple[int, ...], ...]
+# A contingency table as plain numbers: a row per class, a column per cluster.
+Contingency = tuple[tuple[int, ...], ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Witness:
     """Tables with the number of runs each stands for, and their verified means."""
 
-    tables: tuple[tuple[int, Table], ...]
+    tables: tuple[tuple[int, Contingency], ...]
     ac: float
     nmi: float
 
@@ -48,7 +49,7 @@ class Witness:
         return max(abs(self.ac - ac), abs(self.nmi - value))
 
 
-def independent_scores(C: Table, average: str) -> tuple[float, float]:
+def independent_scores(C: Contingency, average: str) -> tuple[float, float]:
     """Return AC and NMI of a table by way of labels and :mod:`symmf.metrics`."""
     y_true, y_pred = expand(C)
     if average == "harmonic":  # 1 / harmonic mean = (1 / larger + 1 / smaller) / 2
@@ -59,7 +60,7 @@ def independent_scores(C: Table, average: str) -> tuple[float, float]:
 
 
 def verified(
-    tables: Sequence[tuple[int, Table]],
+    tables: Sequence[tuple[int, Contingency]],
     pool: Sequence[int],
     n_classes: int,
     n_clusters: int,
@@ -170,11 +171,10 @@ def _spread(rest: int) -> list[int]:
 def _distance(
     tables: Sequence[tuple[int, np.ndarray]], target: FloatArray, average: str
 ) -> float:
-    runs = sum(count for count, _ in tables)
-    scores = [(count, table_scores(C)) for count, C in tables]
-    ac = sum(count * s.ac for count, s in scores) / runs
-    value = sum(count * s.nmi[average] for count, s in scores) / runs
-    return float(max(abs(ac - target[0]), abs(value - target[1])))
+    counts = np.array([count for count, _ in tables])
+    scores = scores_of_many(np.stack([C for _, C in tables]))
+    means = (counts[:, None] * scores).sum(axis=0) / counts.sum()
+    return float(np.abs(means[[0, 1 + AVERAGES.index(average)]] - target).max())
 
 
 def _refined(
@@ -229,8 +229,7 @@ def _library(pool: tuple[int, ...], n_classes: int, n_clusters: int) -> Library:
         else:
             weights = _class_weights(n_classes, n_clusters, rng, plain=k < 3)
             tables.append(_rounded(weights, sizes))
-    scores = [[s.ac, *s.nmi.values()] for s in map(table_scores, tables)]
-    return Library(tables, np.array(scores))
+    return Library(tables, scores_of_many(np.stack(tables)))
 
 
 def _class_weights(
@@ -246,8 +245,9 @@ def _class_weights(
     if plain:
         return own
     group = np.arange(K) // rng.integers(1, K + 1)
-    blended = np.stack([own[group == g].mean(axis=0) for g in group])
-    merged = np.stack([own[group == g][0] for g in group])
+    first = np.flatnonzero(np.diff(group, prepend=-1))
+    means = np.add.reduceat(own, first, axis=0) / np.bincount(group)[:, None]
+    blended, merged = means[group], own[first][group]
     parts = [own, blended, merged, np.full((K, m), 1 / m)]
     mixed: FloatArray = np.tensordot(rng.dirichlet([0.4] * 4), np.stack(parts), axes=1)
     clean = rng.integers(0, K) if rng.random() < 0.5 else 0
@@ -259,10 +259,9 @@ def _rounded(weights: FloatArray, sizes: np.ndarray) -> np.ndarray:
     """Return integer rows with the given sums, by largest remainders."""
     exact = weights * sizes[:, None]
     C: np.ndarray = np.floor(exact + 1e-9).astype(np.int64)
-    for row, parts, size in zip(C, exact, sizes, strict=True):
-        missing = int(size - row.sum())
-        row[np.argsort(row - parts, kind="stable")[:missing]] += 1
-    return C
+    missing = sizes - C.sum(axis=1)
+    rank = np.argsort(np.argsort(C - exact, axis=1, kind="stable"), axis=1)
+    return C + (rank < missing[:, None])
 
 
 def _two_class_table(sizes: np.ndarray, rng: np.random.Generator) -> np.ndarray:

@@ -7,8 +7,10 @@ from typing import Any
 
 import pandas as pd
 
+from symmf.audit.judge import Basis, Possibility
 from symmf.audit.published import cell_summary, common_verdicts
-from symmf.paper.values import DATASET_TITLES, ROWS
+from symmf.audit.setting import Method
+from symmf.paper import DATASET_TITLES, ROWS
 
 DEFINITIONS = (
     "AC is the share of samples in clusters matched to their class by the best "
@@ -37,6 +39,37 @@ _MEANS = {
 }
 
 
+METHODS = {
+    Method.TABLES: "enumeration of every table",
+    Method.HULL: "hull of all tables (T4)",
+    Method.LINE: "NMI <= 2 AC - 1 (T5)",
+    Method.COLUMNS: "column relaxation (T7)",
+    Method.NONE: "no bound",
+}
+
+BASES = {
+    Basis.AC_FLOOR: "AC is below its smallest value (T1)",
+    Basis.WHOLE_SAMPLES: "no whole number of samples gives this mean AC",
+    Basis.ANY_RUNS: "{method}; for any number of runs (T2)",
+    Basis.EXACT_RUNS: "{method}; for exactly {runs} (T3)",
+    Basis.NMI_FLOOR: "NMI is below its smallest value (Fano, T8)",
+    Basis.WITNESS: "explicit tables",
+    Basis.NOTHING: "no bound excludes it and no tables were found",
+}
+
+
+def basis_text(line: Mapping[Any, Any]) -> str:
+    """Return in words what a verdict rests on, from a line of the audit's frame.
+
+    Examples
+    --------
+    >>> basis_text({"basis": "exact_runs", "method": "hull", "runs": 10})
+    'hull of all tables (T4); for exactly 10 runs (T3)'
+    """
+    method = METHODS[Method(line["method"])]
+    return BASES[Basis(line["basis"])].format(method=method, runs=_runs(line["runs"]))
+
+
 def sentence(line: Mapping[Any, Any]) -> str:
     """Return what is claimed about one pair, from a line of the audit's frame.
 
@@ -44,39 +77,40 @@ def sentence(line: Mapping[Any, Any]) -> str:
     --------
     >>> line = dict(verdict="impossible", average="max", ac=0.316, nmi=0.296)
     >>> line |= dict(decimals=3, n_classes=3, n_clusters=3, ac_floor=1 / 3)
-    >>> line |= dict(margin_ac=0.0168)
+    >>> line |= dict(basis="ac_floor")
     >>> print(sentence(line))
     With 3 classes and at most 3 clusters the matched accuracy of a run, and so of a
     mean, is never below 0.3333; the published value is 0.316.
     """
     digits = int(line["decimals"])
     ac, nmi = f"{line['ac']:.{digits}f}", f"{line['nmi']:.{digits}f}"
+    basis = Basis(line["basis"])
     with_classes = (
         f"With {line['n_classes']} classes and at most {line['n_clusters']} clusters"
     )
-    if line["verdict"] == "impossible" and line["margin_ac"] > 0:
+    measure = f"NMI divided by {_MEANS[line['average']]}"
+    if basis is Basis.AC_FLOOR:
         return (
             f"{with_classes} the matched accuracy of a run, and so of a mean, is never "
             f"below {line['ac_floor']:.4f}; the published value is {ac}."
         )
-    measure = f"NMI divided by {_MEANS[line['average']]}"
-    if line["verdict"] == "possible":
+    if basis is Basis.WITNESS:
         return (
             f"Explicit tables have mean AC {line['witness_ac']:.4f} and mean NMI "
             f"{line['witness_nmi']:.4f} ({measure}), so {ac} and {nmi} are possible "
             "together; that does not make them likely."
         )
-    if line["verdict"] == "undecided":
+    if basis is Basis.NOTHING:
         return (
             f"No bound excludes {ac} and {nmi} together ({measure}), and the search "
             "found no tables that have these means: not decided."
         )
-    if "whole number" in line["basis"]:
+    if basis is Basis.WHOLE_SAMPLES:
         return (
             f"{with_classes} of these sizes, no whole number of matched samples in the "
             f"{_runs(line['runs'])} gives a mean AC that rounds to {ac}."
         )
-    if "Fano" in line["basis"]:
+    if basis is Basis.NMI_FLOOR:
         limit = f"at least {line['nmi_floor']:.4f}"
     else:
         limit = f"at most {line['nmi_bound']:.4f}"
@@ -96,8 +130,9 @@ def _runs(runs: float | None) -> str:
 def counts_sentence(frame: pd.DataFrame) -> str:
     """Return the totals over all pairs and what they rest on."""
     verdicts = common_verdicts(frame)
-    excluded = frame[frame["verdict"] == "impossible"]
-    n, possible = (int((verdicts == k).sum()) for k in ("impossible", "possible"))
+    excluded = frame[frame["verdict"] == Possibility.IMPOSSIBLE]
+    n = int((verdicts == Possibility.IMPOSSIBLE).sum())
+    possible = int((verdicts == Possibility.POSSIBLE).sum())
     words = [
         f"{n} of {len(verdicts)} pairs cannot be means of the same runs under the "
         f"stated definitions; {possible} are possible."
@@ -169,8 +204,8 @@ def _summary_table(frame: pd.DataFrame) -> str:
     summary = cell_summary(frame)
     kinds = [
         kind
-        for kind in ("impossible", "possible", "mixed", "undecided")
-        if kind in ("impossible", "possible") or summary[kind].any()
+        for kind in map(str, Possibility)
+        if kind in (Possibility.IMPOSSIBLE, Possibility.POSSIBLE) or summary[kind].any()
     ]
     lines = [
         [DATASET_TITLES[r["dataset"]], str(r["n_clusters"]), str(r["pairs"])]
@@ -189,14 +224,14 @@ def _excluded_table(frame: pd.DataFrame, averages: Sequence[str]) -> str:
     lines = []
     for _, group in frame.groupby(["dataset", "n_clusters", "row"], sort=False):
         records = group.to_dict("records")
-        if not any(r["verdict"] == "impossible" for r in records):
+        if not any(r["verdict"] == Possibility.IMPOSSIBLE for r in records):
             continue
         line = [pair_label(records[0]), *_scores(records[0])]
         for r in records:
-            if r["margin_ac"] > 0:
+            if r["basis"] == Basis.AC_FLOOR:
                 line += [f"AC >= {r['ac_floor']:.4f}", f"{r['margin_ac']:+.4f} in AC"]
                 line.append("same")
-            elif r["verdict"] != "impossible":
+            elif r["verdict"] != Possibility.IMPOSSIBLE:
                 line += [r["verdict"], "", ""]
             else:
                 line += [f"{r['nmi_bound']:.4f}", f"{r['margin']:+.4f}"]
@@ -210,11 +245,11 @@ def _possible_table(frame: pd.DataFrame, averages: Sequence[str]) -> str:
     lines = []
     for _, group in frame.groupby(["dataset", "n_clusters", "row"], sort=False):
         records = group.to_dict("records")
-        if not any(r["verdict"] == "possible" for r in records):
+        if not any(r["verdict"] == Possibility.POSSIBLE for r in records):
             continue
         found = [
             f"{r['witness_ac']:.4f} / {r['witness_nmi']:.4f}"
-            if r["verdict"] == "possible"
+            if r["verdict"] == Possibility.POSSIBLE
             else str(r["verdict"])
             for r in records
         ]
