@@ -137,7 +137,7 @@ def best_means(best: FloatArray, runs: int, ac: Sequence[float]) -> FloatArray:
     # Index by deficit, and let f(d) admit every larger deficit.
     f = np.maximum.accumulate(best, axis=-1)[..., ::-1]
     possible = (f > -np.inf).any(axis=tuple(range(f.ndim - 1)))
-    f = f[..., : np.flatnonzero(possible)[-1] + 1]
+    f = f[..., : int(np.flatnonzero(possible).max(initial=0)) + 1]
     totals = np.maximum(np.ceil(limits * unit - 1e-6), 0).astype(int)
     longest = int(min(totals.max(), runs * unit))
     half = _power(f, runs // 2, longest)

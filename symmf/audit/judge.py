@@ -150,7 +150,7 @@ def audit_pairs(
                 f"There is no NMI normalisation called '{average}'; "
                 f"choose from {', '.join(AVERAGES)}."
             )
-    tell = progress or (lambda share: None)
+    tell = progress or _say_nothing
     settings = list(dict.fromkeys(pair.setting for pair in pairs))
     verdicts: dict[tuple[int, str], PairVerdict] = {}
     for done, setting in enumerate(settings):
@@ -164,6 +164,10 @@ def audit_pairs(
         verdicts[key] = _with_witness(verdicts[key])
     tell(1.0)
     return [verdicts[k, average] for k in range(len(pairs)) for average in averages]
+
+
+def _say_nothing(share: float) -> None:
+    """Ignore how much is done."""
 
 
 def _judge(
@@ -211,7 +215,9 @@ def _apply(
     either = np.minimum(hull, exact)
     published = pair.nmi - pair.rounding * np.array([1, 2])
     # T7 is an outer bound: where the hull excludes a pair, the simpler claim is made.
-    use_hull = bounds.method is Method.COLUMNS and published[0] > hull[0] + NUMERICAL_SLACK
+    use_hull = (
+        bounds.method is Method.COLUMNS and published[0] > hull[0] + NUMERICAL_SLACK
+    )
     upper = hull if use_hull else either
     nmi_floor = pair.setting.nmi_floor(pair.ac - pair.rounding)
     basis = _excluded_by(pair, bounds.method, published[0], hull[0], upper[0])

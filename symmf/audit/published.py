@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Callable, Iterable, Sequence
+from importlib import metadata, resources
 from pathlib import Path
 
 import pandas as pd
@@ -19,10 +21,11 @@ from symmf.audit.judge import (
 )
 from symmf.audit.setting import Setting
 from symmf.files import csv_text, write_text
-from symmf.paper.values import DATASET_TITLES, ROWS, class_sizes, published_values
+from symmf.paper import DATASET_TITLES, ROWS, class_sizes, published_values
 
 AUDIT_FILE = "audit.csv"
 WITNESS_FILE = "witnesses.json"
+DIGEST_FILE = "inputs.sha256"
 # What the sentences and the page read of an audit.
 FRAME_COLUMNS = (
     "dataset",
@@ -163,13 +166,70 @@ def save_audit(
     write_text(folder / WITNESS_FILE, "[" + ",\n".join(lines) + "]\n")
 
 
+def inputs_digest(averages: Iterable[str], *, runs: int | None, search: bool) -> str:
+    """Return a digest of all that decides the audit: pairs, options, code."""
+    versions = [metadata.version(name) for name in ("numpy", "scipy", "scikit-learn")]
+    pairs = [repr(pair) for pair in paper_pairs(runs).values()]
+    asked = [versions, list(averages), search, pairs]
+    digest = hashlib.sha256(json.dumps(asked).encode())
+    package = resources.files("symmf")
+    sources = [package / name for name in ("metrics.py", "seeds.py")]
+    sources += [path for path in (package / "audit").iterdir() if path.is_file()]
+    for path in sorted(sources, key=lambda path: path.name):
+        digest.update(path.read_bytes())
+    return digest.hexdigest()
+
+
+def make_audit(
+    folder: Path,
+    averages: Iterable[str] = AVERAGES,
+    *,
+    runs: int | None = 10,
+    search: bool = True,
+    digest: str = "",
+    progress: Callable[[float], object] | None = None,
+) -> pd.DataFrame:
+    """Judge all published pairs and write the files; return the frame as it is kept.
+
+    With a digest of the inputs the result can be recognised by :func:`kept_audit`.
+    """
+    from symmf.audit.words import markdown
+
+    frame, verdicts = audit_paper(averages, runs=runs, search=search, progress=progress)
+    save_audit(frame, verdicts, folder)
+    write_text(folder / "audit.md", markdown(frame))
+    if digest:
+        write_text(folder / DIGEST_FILE, f"{digest} {_files_digest(folder)}\n")
+    return pd.read_csv(folder / AUDIT_FILE)
+
+
+def kept_audit(folder: Path, digest: str) -> pd.DataFrame | None:
+    """Return the audit in a folder if it was made from these inputs and is whole."""
+    try:
+        kept = (folder / DIGEST_FILE).read_text(encoding="utf-8").split()
+        fits = kept == [digest, _files_digest(folder)]
+    except (OSError, UnicodeDecodeError):
+        return None
+    return _read_audit(folder / AUDIT_FILE) if fits else None
+
+
+def _files_digest(folder: Path) -> str:
+    digest = hashlib.sha256()
+    for name in (AUDIT_FILE, "audit.md", WITNESS_FILE):
+        digest.update((folder / name).read_bytes())
+    return digest.hexdigest()
+
+
 def load_audit(results: Path) -> pd.DataFrame | None:
     """Return the audit kept in a results folder, or None if there is none.
 
     A file that is not an audit of this version counts as none: it is made again in
     seconds.
     """
-    path = results / "audit" / AUDIT_FILE
+    return _read_audit(results / "audit" / AUDIT_FILE)
+
+
+def _read_audit(path: Path) -> pd.DataFrame | None:
     try:
         frame = pd.read_csv(path)
     except (OSError, ValueError, pd.errors.ParserError):

@@ -158,7 +158,9 @@ def _profile(
     best = known[0] if len(known) == 1 else _common_grid(known)
     i = np.flatnonzero(best.max(axis=0) > -np.inf)
     unit = best.shape[1] - 1
-    return Profile(Method.COLUMNS, best, [concave_majorant(i / unit, b[i]) for b in best])
+    return Profile(
+        Method.COLUMNS, best, [concave_majorant(i / unit, b[i]) for b in best]
+    )
 
 
 def _two_classes(pool: tuple[int, ...], smoothing: bool) -> Profile:
@@ -174,7 +176,9 @@ def _two_classes(pool: tuple[int, ...], smoothing: bool) -> Profile:
     line = Envelope(np.array([0.5, 1.0]), np.array([lifted, 1.0]))
     nothing = Envelope(np.array([0.5]), np.array([1.0]))
     covered = ("max", "arithmetic")
-    return Profile(Method.LINE, None, [line if a in covered else nothing for a in AVERAGES])
+    return Profile(
+        Method.LINE, None, [line if a in covered else nothing for a in AVERAGES]
+    )
 
 
 def _draws(pool: tuple[int, ...], n_classes: int) -> list[tuple[int, ...]] | None:

@@ -261,7 +261,8 @@ def _rounded(weights: FloatArray, sizes: np.ndarray) -> np.ndarray:
     C: np.ndarray = np.floor(exact + 1e-9).astype(np.int64)
     missing = sizes - C.sum(axis=1)
     rank = np.argsort(np.argsort(C - exact, axis=1, kind="stable"), axis=1)
-    return C + (rank < missing[:, None])
+    C += rank < missing[:, None]
+    return C
 
 
 def _two_class_table(sizes: np.ndarray, rng: np.random.Generator) -> np.ndarray:

@@ -11,6 +11,7 @@ from symmf.audit.judge import Basis, Possibility
 from symmf.audit.published import cell_summary, common_verdicts
 from symmf.audit.setting import Method
 from symmf.paper import DATASET_TITLES, ROWS
+from symmf.texts import markdown_table
 
 DEFINITIONS = (
     "AC is the share of samples in clusters matched to their class by the best "
@@ -195,11 +196,6 @@ def markdown(frame: pd.DataFrame) -> str:
     return "\n\n".join(parts) + "\n"
 
 
-def _table(header: Sequence[str], lines: Sequence[Sequence[str]]) -> str:
-    rows = [header, ["---"] * len(header), *lines]
-    return "\n".join("| " + " | ".join(row) + " |" for row in rows)
-
-
 def _summary_table(frame: pd.DataFrame) -> str:
     summary = cell_summary(frame)
     kinds = [
@@ -214,7 +210,7 @@ def _summary_table(frame: pd.DataFrame) -> str:
     ]
     total = ["all", "", str(summary["pairs"].sum())]
     lines.append(total + [str(summary[kind].sum()) for kind in kinds])
-    return _table(["dataset", "K", "pairs", *kinds], lines)
+    return markdown_table(["dataset", "K", "pairs", *kinds], lines)
 
 
 def _excluded_table(frame: pd.DataFrame, averages: Sequence[str]) -> str:
@@ -237,7 +233,7 @@ def _excluded_table(frame: pd.DataFrame, averages: Sequence[str]) -> str:
                 line += [f"{r['nmi_bound']:.4f}", f"{r['margin']:+.4f}"]
                 line.append(f"{r['margin_any']:+.4f}")
         lines.append(line)
-    return _table(header, lines) if lines else "None."
+    return markdown_table(header, lines) if lines else "None."
 
 
 def _possible_table(frame: pd.DataFrame, averages: Sequence[str]) -> str:
@@ -254,7 +250,7 @@ def _possible_table(frame: pd.DataFrame, averages: Sequence[str]) -> str:
             for r in records
         ]
         lines.append([pair_label(records[0]), *_scores(records[0]), *found])
-    return _table(header, lines) if lines else "None."
+    return markdown_table(header, lines) if lines else "None."
 
 
 def _scores(line: Mapping[Any, Any]) -> list[str]:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,8 +15,9 @@ from symmf.errors import InputError
 if TYPE_CHECKING:
     import pandas as pd
 
-    from symmf.audit.judge import Pair
+    from symmf.audit import Pair
 
+# As in symmf.audit, which is imported only when the command runs; a test compares them.
 AVERAGES = ("max", "arithmetic", "geometric", "harmonic", "min")
 COLUMNS = ("classes", "clusters", "ac", "nmi", "choose", "runs", "decimals", "name")
 
@@ -50,8 +52,14 @@ COLUMNS = ("classes", "clusters", "ac", "nmi", "choose", "runs", "decimals", "na
     help="Folder for the files; default for the paper: results/audit.",
 )
 @click.option("--search/--no-search", default=True, help="Look for witness tables.")
+@click.option("--fresh", is_flag=True, help="Compute again what has not changed.")
 def audit(
-    average: str, pairs: Path | None, out: Path | None, search: bool, **values: Any
+    average: str,
+    pairs: Path | None,
+    out: Path | None,
+    search: bool,
+    fresh: bool,
+    **values: Any,
 ) -> None:
     """Check whether published means of AC and NMI can belong to the same runs.
 
@@ -79,40 +87,72 @@ def audit(
     elif any(values[key] for key in values if key != "runs"):
         raise InputError("A single pair needs all of --classes, --ac and --nmi.")
     else:
-        _audit_paper(averages, values["runs"], out or Path("results/audit"), search)
+        folder = out or Path("results/audit")
+        _audit_paper(averages, _runs(values["runs"]), folder, search, fresh)
 
 
-def _audit_paper(averages: Iterable[str], runs: str, out: Path, search: bool) -> None:
-    from symmf.audit.published import audit_paper, cell_summary, save_audit
-    from symmf.audit.words import EXPLANATIONS, counts_sentence, markdown
-    from symmf.files import write_text
-    from symmf.paper.values import DATASET_TITLES
+def _audit_paper(
+    averages: Iterable[str], runs: int | None, out: Path, search: bool, fresh: bool
+) -> None:
+    from symmf.audit.published import (
+        cell_summary,
+        inputs_digest,
+        kept_audit,
+        make_audit,
+    )
+    from symmf.audit.words import EXPLANATIONS, counts_sentence
+    from symmf.cli._tables import show_table
+    from symmf.paper import DATASET_TITLES
 
-    frame, results = audit_paper(averages, runs=_runs(runs), search=search)
+    digest = inputs_digest(averages, runs=runs, search=search)
+    frame = None if fresh else kept_audit(out, digest)
+    kept = frame is not None
+    if frame is None:
+        with _progress("Judging 108 pairs") as tell:
+            frame = make_audit(
+                out, averages, runs=runs, search=search, digest=digest, progress=tell
+            )
     summary = cell_summary(frame)
     summary["dataset"] = summary["dataset"].map(DATASET_TITLES)
-    click.echo(summary.to_string(index=False))
+    header = ["data set", "K", *summary.columns[2:]]
+    rows = [[str(value) for value in row] for row in summary.itertuples(index=False)]
+    show_table(header, rows, right=header[1:])
     click.echo()
-    _echo_pairs(frame[frame["verdict"] != "possible"])
+    _show_pairs(frame[frame["verdict"] != "possible"])
     click.echo()
     click.echo(_wrapped(counts_sentence(frame)))
     click.echo()
     click.echo(_wrapped(EXPLANATIONS))
-    save_audit(frame, results, out)
-    write_text(out / "audit.md", markdown(frame))
-    click.echo(f"\nWritten to {out}: audit.csv, audit.md, witnesses.json")
+    written = "Unchanged, in" if kept else "Written to"
+    click.echo(f"\n{written} {out}: audit.csv, audit.md, witnesses.json")
+
+
+@contextmanager
+def _progress(title: str) -> Iterator[Callable[[float], object] | None]:
+    """Show a bar on a terminal; elsewhere nothing."""
+    from rich.console import Console
+    from rich.progress import Progress
+
+    console = Console(stderr=True)
+    if not console.is_terminal or console.is_dumb_terminal:
+        yield None
+        return
+    with Progress(console=console, transient=True) as bar:
+        task = bar.add_task(title, total=1.0)
+        yield lambda share: bar.update(task, completed=share)
 
 
 def _audit_list(
     pairs: list[Pair], averages: Iterable[str], out: Path | None, search: bool
 ) -> None:
-    from symmf.audit.judge import audit_pairs, results_frame
+    from symmf.audit.judge import audit_pairs, verdicts_frame
     from symmf.audit.published import save_audit
     from symmf.audit.words import DEFINITIONS, EXPLANATIONS, sentence
 
-    results = audit_pairs(pairs, averages, search=search)
-    frame = results_frame(results)
-    _echo_pairs(frame, by_average=len(pairs) == 1)
+    with _progress("Judging") as tell:
+        verdicts = audit_pairs(pairs, averages, search=search, progress=tell)
+    frame = verdicts_frame(verdicts)
+    _show_pairs(frame, by_average=len(pairs) == 1)
     click.echo()
     if len(pairs) == 1:
         # The weakest claim of each kind stands for the others.
@@ -125,39 +165,28 @@ def _audit_list(
         click.echo()
         click.echo(_wrapped(EXPLANATIONS))
     if out is not None:
-        save_audit(frame, results, out)
+        save_audit(frame, verdicts, out)
         click.echo(f"\nWritten to {out}: audit.csv, witnesses.json")
 
 
-def _echo_pairs(frame: pd.DataFrame, *, by_average: bool = False) -> None:
+def _show_pairs(frame: pd.DataFrame, *, by_average: bool = False) -> None:
     """Show a line per pair and verdict, or one per normalisation."""
-    from symmf.audit.words import pair_label
+    from symmf.audit.words import basis_text, pair_label
+    from symmf.cli._tables import show_table
 
     keys = ["dataset", "row", "name", "n_classes", "n_clusters", "runs", "ac", "nmi"]
     keys = [key for key in [*keys, "verdict"] if key in frame]
     if by_average and not (frame["margin_ac"] > 0).any():
         keys.append("average")
-    lines = []
+    rows = []
     for _, group in frame.groupby(keys, sort=False, dropna=False):
-        first = group.iloc[0].to_dict()
-        lines.append(
-            {
-                "pair": pair_label(first),
-                "AC": f"{first['ac']:.{first['decimals']}f}",
-                "NMI": f"{first['nmi']:.{first['decimals']}f}",
-                "normalisation": _span(frame, group),
-                **_bounds(group),
-                "verdict": first["verdict"],
-                "basis": group["basis"].iloc[-1],
-            }
-        )
-    if not lines:
-        return
-    header = list(lines[0])
-    widths = [max(len(key), *(len(line[key]) for line in lines)) for key in header]
-    for line in [dict(zip(header, header, strict=True)), *lines]:
-        cells = (line[key].ljust(w) for key, w in zip(header, widths, strict=True))
-        click.echo("  ".join(cells).rstrip())
+        first, last = group.iloc[0].to_dict(), group.iloc[-1].to_dict()
+        scores = [f"{first[key]:.{first['decimals']}f}" for key in ("ac", "nmi")]
+        row = [pair_label(first), *scores, _span(frame, group), *_bound(group)]
+        rows.append([*row, first["verdict"], basis_text(last)])
+    header = ["pair", "AC", "NMI", "normalisation", "bound", "margin", "verdict"]
+    if rows:
+        show_table([*header, "basis"], rows, wide=["normalisation", "basis"])
 
 
 def _span(frame: pd.DataFrame, group: pd.DataFrame) -> str:
@@ -166,25 +195,18 @@ def _span(frame: pd.DataFrame, group: pd.DataFrame) -> str:
     return "all" if everything else ", ".join(names)
 
 
-def _bounds(group: pd.DataFrame) -> dict[str, str]:
-    """Return the bound, or its range, and the smallest margin of a group."""
+def _bound(group: pd.DataFrame) -> tuple[str, str]:
+    """Return the weakest bound of a group and its margin."""
     if (group["margin_ac"] > 0).any():
         first = group.iloc[0]
-        return {
-            "bound": f"AC >= {first['ac_floor']:.4f}",
-            "margin": f"{first['margin_ac']:+.4f}",
-        }
+        return f"AC >= {first['ac_floor']:.4f}", f"{first['margin_ac']:+.4f}"
     if group["margin"].isna().all():
-        return {"bound": "-", "margin": "-"}
-    ends = [f"{value:.4f}" for value in group["nmi_bound"].agg(["min", "max"])]
-    return {
-        "bound": "NMI <= " + " to ".join(dict.fromkeys(ends)),
-        "margin": f"{group['margin'].min():+.4f}",
-    }
+        return "-", "-"
+    return f"NMI <= {group['nmi_bound'].max():.4f}", f"{group['margin'].min():+.4f}"
 
 
 def _wrapped(text: str) -> str:
-    return click.wrap_text(text, width=88)
+    return click.wrap_text(text, width=78)
 
 
 def _read_pairs(path: Path, defaults: Mapping[str, Any]) -> list[Pair]:
@@ -218,7 +240,7 @@ def _read_pairs(path: Path, defaults: Mapping[str, Any]) -> list[Pair]:
 
 
 def _pair(values: Mapping[str, str | None], name: str) -> Pair:
-    from symmf.audit.judge import Pair
+    from symmf.audit import Pair
     from symmf.audit.setting import Setting
 
     pool = _class_sizes(values.get("classes") or "")

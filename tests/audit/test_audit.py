@@ -9,18 +9,28 @@ from reference.tables import accuracies, all_tables, nmis
 
 from symmf.audit import witness as audit_witness
 from symmf.audit.contingency import AVERAGES, table_scores
-from symmf.audit.judge import Pair, audit_pairs, results_frame
+from symmf.audit.judge import Basis, Pair, audit_pairs, verdicts_frame
 from symmf.audit.published import (
     audit_paper,
     cell_summary,
     common_verdicts,
+    inputs_digest,
+    kept_audit,
     load_audit,
+    make_audit,
     paper_pairs,
     save_audit,
 )
-from symmf.audit.setting import Setting, profile
+from symmf.audit.setting import Method, Setting, profile
 from symmf.audit.witness import Witness, find_witness, verified
-from symmf.audit.words import counts_sentence, markdown, sentence
+from symmf.audit.words import (
+    BASES,
+    METHODS,
+    basis_text,
+    counts_sentence,
+    markdown,
+    sentence,
+)
 from symmf.errors import InputError
 
 PAPER = paper_pairs()
@@ -155,18 +165,18 @@ def test_lower_side():
     low = Pair(setting=TWO, ac=0.99, nmi=0.2)
     (result,) = audit_pairs([low], ["arithmetic"])
     assert result.verdict == "impossible"
-    assert "Fano" in result.basis
-    assert "at least" in sentence(results_frame([result]).iloc[0].to_dict())
+    assert result.basis is Basis.NMI_FLOOR
+    assert "at least" in sentence(verdicts_frame([result]).iloc[0].to_dict())
 
 
 def test_whole_numbers_of_samples():
     one = Setting(pool=(10, 10), n_classes=2, n_clusters=2, runs=1)
-    verdicts = {
+    bases = {
         ac: audit_pairs([Pair(setting=one, ac=ac, nmi=0.5)], ["max"])[0].basis
         for ac in (0.97, 0.9)
     }
-    assert "whole number" in verdicts[0.97]
-    assert "whole number" not in verdicts[0.9]
+    assert bases[0.97] is Basis.WHOLE_SAMPLES
+    assert bases[0.9] is not Basis.WHOLE_SAMPLES
 
 
 SIZES = [((3, 4), 2), ((2, 2, 3), 3), ((3, 3), 3), ((2, 3, 3), 2)]
@@ -358,3 +368,60 @@ def test_files_are_stable_and_can_be_read_again(small_audit, tmp_path):
     assert list(again.columns) == list(frame.columns)
     assert (again["verdict"] == frame["verdict"]).all()
     assert sentence(again.iloc[0].to_dict()) == sentence(frame.iloc[0].to_dict())
+
+
+def test_every_basis_and_method_has_its_words():
+    assert set(BASES) == set(Basis)
+    assert set(METHODS) == set(Method)
+    for basis in Basis:
+        for runs in (10, 1, math.nan):
+            text = basis_text({"basis": str(basis), "method": "hull", "runs": runs})
+            assert text
+            assert "{" not in text
+    line = {"basis": "exact_runs", "method": "tables", "runs": 10.0}
+    assert basis_text(line) == "enumeration of every table; for exactly 10 runs (T3)"
+
+
+def test_progress_rises_to_one():
+    told = []
+    pairs = [PAPER[key] for key in cell("coil20", 2)]
+    audit_pairs(pairs, ["max"], progress=told.append)
+    assert told == sorted(told)
+    assert told[0] == 0
+    assert told[-1] == 1
+    assert len(told) > len(pairs)
+
+
+def test_an_audit_is_kept_while_its_inputs_and_files_are_the_same(tmp_path):
+    asked = {"runs": 10, "search": False}
+    digest = inputs_digest(["max"], **asked)
+    assert digest == inputs_digest(["max"], **asked)
+    assert digest != inputs_digest(["min"], **asked)
+    assert digest != inputs_digest(["max"], runs=None, search=False)
+    assert kept_audit(tmp_path, digest) is None
+    made = make_audit(tmp_path, ["max"], **asked, digest=digest)
+    assert made.equals(kept_audit(tmp_path, digest))
+    assert kept_audit(tmp_path, "another") is None
+    path = tmp_path / "witnesses.json"
+    path.write_text(path.read_text() + " ")
+    assert kept_audit(tmp_path, digest) is None
+
+
+@pytest.mark.parametrize(
+    "spoil",
+    [
+        lambda text: text.replace("impossible", "not possible", 1),
+        lambda text: text.replace("any_runs", "a sentence", 1),
+        lambda text: text.replace("nmi_bound,", "bound,", 1),
+        lambda text: text.replace("0.975", "much", 1),
+        lambda text: text.splitlines()[0] + "\n",
+        lambda text: text[:0],
+        lambda text: '"' + text,
+    ],
+)
+def test_a_damaged_audit_counts_as_none(small_audit, tmp_path, spoil):
+    save_audit(*small_audit, tmp_path / "audit")
+    path = tmp_path / "audit" / "audit.csv"
+    assert load_audit(tmp_path) is not None
+    path.write_text(spoil(path.read_text()))
+    assert load_audit(tmp_path) is None

@@ -2,7 +2,8 @@ import pandas as pd
 import pytest
 from click.testing import CliRunner
 
-from symmf.cli.audit import audit
+import symmf.audit
+from symmf.cli.audit import AVERAGES, audit
 from symmf.errors import InputError
 
 
@@ -118,6 +119,17 @@ def test_the_paper(run, tmp_path):
     assert sorted(p.name for p in out.iterdir()) == [
         "audit.csv",
         "audit.md",
+        "inputs.sha256",
         "witnesses.json",
     ]
     assert len(pd.read_csv(out / "audit.csv")) == 108
+    before = (out / "audit.csv").stat().st_mtime_ns
+    again = run("--average", "arithmetic", "--no-search", "--out", out)
+    assert again == text.replace("Written to", "Unchanged, in")
+    assert (out / "audit.csv").stat().st_mtime_ns == before
+    fresh = run("--average", "arithmetic", "--no-search", "--out", out, "--fresh")
+    assert fresh == text
+
+
+def test_the_command_knows_all_normalisations():
+    assert AVERAGES == symmf.audit.AVERAGES

@@ -12,13 +12,11 @@ from symmf.experiment.config.messages import Problems, hint
 from symmf.experiment.config.model import ExperimentConfig, MethodEntry
 from symmf.experiment.config.yaml import Document, YamlPath, shown
 from symmf.paper.roles import Role
-from symmf.paper.values import ROWS
+from symmf.paper.values import PAPER_ROWS, ROWS
 
 WEIGHT = "laplacian_weight"
 # Set by the runner for every trial, each from a key of the experiment file.
 SET_BY_TRIAL = {"n_clusters": "n_clusters", "random_state": "seed", WEIGHT: "lambda"}
-# Rows of the published tables that are not called like the method.
-PAPER_ROWS = {"symmf": "ours"}
 # The paper_row of an entry that stands for no row of the published tables.
 NO_ROW = "none"
 

@@ -9,11 +9,12 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from symmf.paper.values import PROPOSED
 from symmf.reporting.plots.base import Drawing, Gallery
 from symmf.reporting.plots.style import INK, StyleBook
 from symmf.reporting.results import Missing, Results, run_command
 from symmf.reporting.selection.cells import Row, collect
-from symmf.reporting.selection.readings import PROPOSED, Line, lines
+from symmf.reporting.selection.readings import Line, lines
 from symmf.reporting.statistics.tests import Ranking, rank_rows
 from symmf.reporting.statistics.words import ranking_words
 

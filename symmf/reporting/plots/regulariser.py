@@ -10,6 +10,7 @@ from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from symmf.paper.values import PAPER_PANELS
 from symmf.reporting.plots.base import Drawing, Gallery
 from symmf.reporting.plots.style import GREY, Look, StyleBook
 from symmf.reporting.results import Experiment, Missing, Results, run_command
@@ -23,7 +24,6 @@ from symmf.reporting.selection.readings import (
 
 METRIC_TITLES = {"ac": "AC", "nmi": "NMI"}
 # The three panels of the paper's figure, in its order.
-PAPER_PANELS = (("coil20", 5), ("reuters21578", 12), ("tdt2", 10))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

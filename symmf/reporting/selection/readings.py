@@ -17,7 +17,6 @@ import numpy as np
 from symmf.paper.values import ROWS
 from symmf.reporting.results import Experiment, is_good
 
-PROPOSED = "ours"
 # The weight in the authors' released code; where a grid lacks it, the nearest one.
 REFERENCE_LAMBDA = 0.5
 BLIND, ORACLE = "blind", "oracle"

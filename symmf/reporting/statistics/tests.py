@@ -13,9 +13,8 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from symmf.paper.values import DATASET_TITLES
+from symmf.paper.values import DATASET_TITLES, PROPOSED
 from symmf.reporting.selection.cells import Cell, Place, Row, places
-from symmf.reporting.selection.readings import PROPOSED
 from symmf.seeds import generator
 
 RESAMPLES = 10_000

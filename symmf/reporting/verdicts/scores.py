@@ -7,16 +7,20 @@ import itertools
 import numpy as np
 from scipy import stats
 
-from symmf.paper.values import DATASET_TITLES, METRIC_TITLES, published_values
-from symmf.reporting.plots.regulariser import (
+from symmf.paper.values import (
+    DATASET_TITLES,
+    METRIC_TITLES,
     PAPER_PANELS,
+    PROPOSED,
+    published_values,
+)
+from symmf.reporting.plots.regulariser import (
     Pairing,
     grid_panels,
     pairings,
 )
 from symmf.reporting.results import Results, run_command
 from symmf.reporting.selection.cells import Place, Row, cells, collect, dataset_title
-from symmf.reporting.selection.readings import PROPOSED
 from symmf.reporting.statistics.tests import ALPHA, paired_test, paired_values, pairwise
 from symmf.reporting.statistics.words import smallest_p
 from symmf.reporting.verdicts.decision import (
