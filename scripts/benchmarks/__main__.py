@@ -142,7 +142,8 @@ def lambda_path(repeats: int) -> None:
     The single run is accelerated Algorithm 2 at lambda = 0.5 to the same tolerance.
     """
     from symmf import factorize
-    from symmf.datasets import load_dataset, preprocess
+    from symmf.datasets import load_dataset
+    from symmf.features.preprocess import preprocess
     from symmf.similarity import build_similarity, regularise
     from symmf.solvers.path import factorize_path
 

@@ -12,8 +12,9 @@ import pandas as pd
 from corpus import corpus
 from scipy import sparse
 
-from symmf.datasets import load_dataset, preprocess
+from symmf.datasets import load_dataset
 from symmf.errors import InputError
+from symmf.features.preprocess import preprocess
 from symmf.similarity import build_similarity
 from symmf.similarity._sparse_kernels import SparseProducts, mkl_product
 

@@ -17,7 +17,8 @@ from sklearn.cluster import KMeans, SpectralClustering
 from sklearn.decomposition import NMF
 
 from symmf import SymMF, factorize
-from symmf.datasets import load_dataset, preprocess
+from symmf.datasets import load_dataset
+from symmf.features.preprocess import preprocess
 from symmf.similarity import build_similarity, regularise
 from symmf.solvers import SOLVERS
 from symmf.solvers.base import Factorization

@@ -86,7 +86,8 @@ def ratios(frame: pd.DataFrame, ours: str, theirs: str) -> dict[str, float]:
 
 def problems() -> dict[str, tuple[Any, int]]:
     """Return the matrices the iteration cost is measured on, with their k."""
-    from symmf.datasets import load_dataset, preprocess
+    from symmf.datasets import load_dataset
+    from symmf.features.preprocess import preprocess
     from symmf.similarity import as_operator, build_similarity, regularise
 
     coil, reuters = load_dataset("coil20"), load_dataset("reuters21578")

@@ -19,7 +19,6 @@ from symmf.datasets.base import (
     nearest,
 )
 from symmf.datasets.local import open_file
-from symmf.datasets.preprocess import PREPROCESS, preprocess
 from symmf.errors import InputError
 
 DATASETS: dict[str, DatasetSpec] = {
@@ -33,7 +32,6 @@ DATASETS: dict[str, DatasetSpec] = {
 
 __all__ = [
     "DATASETS",
-    "PREPROCESS",
     "Dataset",
     "DatasetSpec",
     "RemoteFile",
@@ -41,7 +39,6 @@ __all__ = [
     "data_folder",
     "get_spec",
     "load_dataset",
-    "preprocess",
 ]
 
 

@@ -27,7 +27,7 @@ def illustrate(plan: Plan) -> None:
     factor, classes and clusters of at most 400 of its samples are kept.
     """
     from symmf.clustering import METHODS
-    from symmf.datasets.preprocess import preprocess
+    from symmf.features.preprocess import preprocess
     from symmf.similarity import build_similarity
 
     path = plan.store.folder / ILLUSTRATION_FILE

@@ -10,8 +10,8 @@ from symmf.clustering import DSC
 from symmf.clustering._deep import inputs as _deep_inputs
 from symmf.clustering._deep import networks
 from symmf.clustering._deep.affinity import closed_form_coefficients
-from symmf.datasets.preprocess import tfidf
 from symmf.errors import InputError, SymmfWarning
+from symmf.features.preprocess import tfidf
 from symmf.metrics import accuracy
 
 needs_torch = pytest.mark.skipif(

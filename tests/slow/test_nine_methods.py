@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 
 from symmf.clustering import METHODS
-from symmf.datasets import load_dataset, preprocess
+from symmf.datasets import load_dataset
 from symmf.errors import DataError
+from symmf.features.preprocess import preprocess
 from symmf.metrics import accuracy, nmi
 from symmf.seeds import generator
 

@@ -11,8 +11,8 @@ from scipy import sparse
 from sklearn.preprocessing import normalize
 from sklearn.utils.extmath import randomized_svd
 
-from symmf.datasets.preprocess import tfidf
 from symmf.errors import InputError, SymmfWarning
+from symmf.features.preprocess import tfidf
 from symmf.notation import AnyMatrix, FloatArray
 from symmf.seeds import spawn_seed
 

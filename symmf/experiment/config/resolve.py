@@ -211,7 +211,7 @@ def _paper_row(method: str) -> str:
 
 
 def _check_steps(steps: list[str], place: YamlPath, problems: Problems) -> None:
-    from symmf.datasets.preprocess import PREPROCESS
+    from symmf.features.preprocess import PREPROCESS
 
     for i, step in enumerate(steps):
         if step not in PREPROCESS:

@@ -59,7 +59,7 @@ def run_trial(job: Job, data: Dataset) -> Outcome:
 
 
 def _run(job: Job, data: Dataset, found: dict[str, Any]) -> None:
-    from symmf.datasets.preprocess import preprocess
+    from symmf.features.preprocess import preprocess
     from symmf.metrics import silhouette
 
     trial = job.trial

@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from scipy import sparse
 
-from symmf.datasets import PREPROCESS, preprocess
 from symmf.errors import InputError, SymmfWarning
+from symmf.features.preprocess import PREPROCESS, preprocess
 
 SPARSE = [sparse.csr_array, sparse.csc_array, sparse.coo_array, sparse.csr_matrix]
 

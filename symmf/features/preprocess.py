@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from symmf.datasets.base import nearest
 from symmf.errors import InputError, SymmfWarning
 from symmf.notation import AnyMatrix, FloatArray
+from symmf.validation import check_name
 
 # A row of smaller norm counts as zero: what is left of it is rounding.
 TINY = 1e-12
@@ -131,11 +131,7 @@ def preprocess(X: AnyMatrix, steps: Sequence[str]) -> AnyMatrix:
     """
     names = [steps] if isinstance(steps, str) else list(steps)
     for name in names:
-        if name not in PREPROCESS:
-            raise InputError(
-                f"There is no preprocessing step {name!r}; there are "
-                f"{', '.join(PREPROCESS)}.{nearest(name, PREPROCESS)}"
-            )
+        check_name("preprocessing step", name, PREPROCESS)
     for name in names:
         X = PREPROCESS[name](X)
     return X
