@@ -64,8 +64,8 @@ def load_dataset(
     folder : path, optional
         Folder of data files; default :func:`data_folder`.
     **options
-        For ``synthetic`` only: ``kind``, ``n``, ``k``, ``seed`` and others, see
-        :mod:`symmf.datasets.synthetic`.
+        For ``synthetic``: ``kind``, ``n``, ``k``, ``seed`` and others, see
+        :mod:`symmf.datasets.synthetic`. For ``cifar10``: ``colour``.
 
     Raises
     ------
@@ -94,4 +94,5 @@ def load_dataset(
             )
     if spec.file is None:
         return spec.read(**options)
-    return open_file(spec, Path(folder) if folder is not None else data_folder())
+    place = Path(folder) if folder is not None else data_folder()
+    return open_file(spec, place, **options)

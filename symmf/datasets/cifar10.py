@@ -1,4 +1,4 @@
-"""CIFAR-10: small photographs of ten kinds of things, in grey.
+"""CIFAR-10: small photographs of ten kinds of things, in grey or in colour.
 
 ======== ======= ==========
 classes  samples dimensions
@@ -7,7 +7,8 @@ classes  samples dimensions
 
 Which 3000 images the paper used is not known. The choice here is this project's own:
 the first 300 of each class in ``test_batch``, in the order of the file, as
-grey = (0.2989 R + 0.5870 G + 0.1140 B) / 255, which lies in [0, 1].
+grey = (0.2989 R + 0.5870 G + 0.1140 B) / 255, which lies in [0, 1]. With the option
+``colour: true`` a row has 3072 values, R, G and B of a pixel together, divided by 255.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from pathlib import Path
 import numpy as np
 
 from symmf.datasets.base import Dataset, DatasetSpec, RemoteFile, Source
-from symmf.errors import DataError
+from symmf.errors import DataError, InputError
 
 SIDE = 32
 PIXELS = SIDE * SIDE
@@ -33,8 +34,10 @@ MEMBER = "cifar-10-batches-bin/test_batch.bin"
 FILE_SIZE = 30730000
 
 
-def read(path: Path) -> Dataset:
+def read(path: Path, *, colour: bool = False) -> Dataset:
     """Load the first 300 images of each class from the binary test batch."""
+    if not isinstance(colour, bool):
+        raise InputError(f"colour is true or false, not {colour!r}.")
     content = np.fromfile(path, dtype=np.uint8)
     if content.size == 0 or content.size % RECORD:
         raise DataError(
@@ -51,16 +54,20 @@ def read(path: Path) -> Dataset:
             f"{N_CLASSES - 1} and {N_PER_CLASS} or more images of each."
         )
     rows = np.sort(np.concatenate(firsts))
-    red, green, blue = records[rows, 1:].reshape(-1, 3, PIXELS).swapaxes(0, 1)
-    # Products and sums one by one: the same bits on every machine.
-    grey = (0.2989 * red + 0.5870 * green + 0.1140 * blue) / 255
+    planes = records[rows, 1:].reshape(-1, 3, PIXELS)
+    if colour:
+        X = planes.swapaxes(1, 2).reshape(-1, 3 * PIXELS) / 255
+    else:
+        red, green, blue = planes.swapaxes(0, 1)
+        # Products and sums one by one: the same bits on every machine.
+        X = (0.2989 * red + 0.5870 * green + 0.1140 * blue) / 255
     return Dataset.from_arrays(
-        grey,
+        X,
         labels[rows],
         name="cifar10",
         title="CIFAR-10",
         kind="image",
-        image_shape=(SIDE, SIDE),
+        image_shape=(SIDE, SIDE, 3) if colour else (SIDE, SIDE),
     )
 
 
@@ -120,5 +127,8 @@ SPEC = DatasetSpec(
         ),
     ),
     convert=convert,
+    options={
+        "colour": "true: rows of 3072 values, R, G and B of each pixel; else grey"
+    },
     accepts="test_batch.bin, the official cifar-10-binary.tar.gz or its folder",
 )

@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
+from typing import Any
 
 from symmf.datasets.base import Dataset, DatasetSpec, RemoteFile
 from symmf.errors import DataError
@@ -63,18 +64,18 @@ def state(spec: DatasetSpec, folder: Path) -> State:
     return State.PRESENT
 
 
-def open_file(spec: DatasetSpec, folder: Path) -> Dataset:
+def open_file(spec: DatasetSpec, folder: Path, **options: Any) -> Dataset:
     """Load the data set from its place in ``folder``, or raise ``DataError``."""
     path = file_path(spec, folder)
     if not path.is_file():
         raise DataError(missing_message(spec, folder))
-    return open_path(spec, path)
+    return open_path(spec, path, **options)
 
 
-def open_path(spec: DatasetSpec, path: Path) -> Dataset:
+def open_path(spec: DatasetSpec, path: Path, **options: Any) -> Dataset:
     """Load the data set from any file that holds its values, or raise ``DataError``."""
     try:
-        data = spec.read(path)
+        data = spec.read(path, **options)
     except DataError as error:
         raise DataError(damaged_message(spec, path, str(error))) from error
     except OSError as error:

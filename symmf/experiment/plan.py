@@ -169,12 +169,12 @@ def _plan(
 def _load(
     config: ExperimentConfig, document: Document, loaded: dict[str, Dataset]
 ) -> Dataset:
-    from symmf.datasets import load_dataset
+    from symmf.experiment.data import load_data
 
     entry = config.dataset.model_dump_json()
     if entry not in loaded:
         try:
-            loaded[entry] = load_dataset(config.dataset.name, **config.dataset.options)
+            loaded[entry] = load_data(config.dataset.name, config.dataset.options)
         except (InputError, MemoryError) as error:
             where = document.where(("dataset",))
             reason = error if isinstance(error, InputError) else NO_MEMORY

@@ -53,7 +53,7 @@ def replay(record: Record, backend: Backend | None = None) -> Replay:
         If the data are not those of the record.
     """
     from symmf.clustering import METHODS
-    from symmf.datasets import load_dataset
+    from symmf.experiment.data import load_data
 
     trial = record.trial
     if trial.estimator not in METHODS:
@@ -61,7 +61,7 @@ def replay(record: Record, backend: Backend | None = None) -> Replay:
             f'There is no method "{trial.estimator}" any more; '
             f"{hint(trial.estimator, METHODS)}"
         )
-    data = load_dataset(trial.dataset, **trial.options)
+    data = load_data(trial.dataset, trial.options)
     if data.digest != trial.data_digest:
         raise DataError(
             f"The data set {trial.dataset} is not the one the record was made from "

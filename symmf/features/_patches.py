@@ -83,7 +83,7 @@ def mirrored_halves(images: Single) -> tuple[Single, Single]:
     Each patch has its mean taken away. The result is a pair of (n p^2, 18 c) arrays, p
     patches along a side, rows in the order of the places.
     """
-    n, side, _, channels = images.shape
+    _, side, _, channels = images.shape
     p = patch_places(side)
     windows = np.lib.stride_tricks.sliding_window_view(images, (PATCH, PATCH), (1, 2))
     # (n, p, p, c, 6, 6) -> (n p p, columns, rest), so that a mirror turns columns.

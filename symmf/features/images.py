@@ -2,8 +2,8 @@ r"""Label-free features of small images, learned from the images alone.
 
 A row of features has three parts: histograms of oriented gradients, pooled patch codes
 in colour, and the same in grey. Each part is kept in two halves, u which stays as it is
-when the image is mirrored and v which changes its sign. So the similarity of two images,
-the better of "as they are" and "one of them mirrored", is
+when the image is mirrored and v which changes its sign. So the similarity of two
+images, the better of "as they are" and "one of them mirrored", is
 
 .. math:: \max(\langle f, f'\rangle, \langle f, Mf'\rangle)
           = \langle u, u'\rangle + |\langle v, v'\rangle| .
@@ -207,7 +207,7 @@ def image_similarity(F: Any, *, n_components: int = 256) -> Single:
         S += weight * _mirror_max(part, part)
         first += width
     # Products of a pair may round differently in its two places.
-    S = (S + S.T) / 2
+    S = np.asarray((S + S.T) / 2, dtype=np.float32)
     np.fill_diagonal(S, 1.0)
     return S
 
@@ -332,7 +332,7 @@ def _from_halves(rows: Single, blocks: int) -> Single:
     """Invert :func:`_halves` for blocks of gradients."""
     shape = (1, blocks, blocks, 2, 2, BLOCK // 4)
     index = np.arange(BLOCK * blocks**2).reshape(shape)
-    mirror = mirror_blocks(index).ravel()
+    mirror = _mirror_index(index).ravel()
     first = np.flatnonzero(np.arange(mirror.size) < mirror)
     half = len(first)
     root = np.float32(np.sqrt(0.5))

@@ -106,11 +106,41 @@ def tfidf(X: AnyMatrix) -> AnyMatrix:
     return X * idf
 
 
+def hog(X: AnyMatrix) -> AnyMatrix:
+    """Return histograms of oriented gradients of square images."""
+    from symmf.features.images import HOG
+
+    return HOG().fit_transform(_dense(X, "hog"))
+
+
+def image_features(X: AnyMatrix) -> AnyMatrix:
+    """Return gradients and patch codes of square images, learned from the rows given.
+
+    The next step is ``image_similarity``.
+    """
+    from symmf.features.images import ImageFeatures
+
+    return ImageFeatures().fit_transform(_dense(X, "image_features"))
+
+
+def image_similarity(X: AnyMatrix) -> AnyMatrix:
+    """Return the (n, n) similarities of images from rows of ``image_features``.
+
+    For methods with ``similarity: diffusion``, which makes a graph of them.
+    """
+    from symmf.features import images
+
+    return images.image_similarity(_dense(X, "image_similarity"))
+
+
 PREPROCESS: dict[str, Callable[[AnyMatrix], AnyMatrix]] = {
     "none": none,
     "unit_rows": unit_rows,
     "centre": centre,
     "tfidf": tfidf,
+    "hog": hog,
+    "image_features": image_features,
+    "image_similarity": image_similarity,
 }
 
 
@@ -158,6 +188,12 @@ def _checked(X: AnyMatrix, step: str) -> AnyMatrix:
         raise InputError(
             f"The step {step!r} was given entries that are NaN or infinite."
         )
+    return X
+
+
+def _dense(X: AnyMatrix, step: str) -> AnyMatrix:
+    if sparse.issparse(X):
+        raise InputError(f"The step {step!r} needs images, not sparse rows.")
     return X
 
 

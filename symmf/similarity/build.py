@@ -12,6 +12,7 @@ from scipy import sparse
 
 from symmf.errors import InputError
 from symmf.notation import AnyMatrix
+from symmf.similarity.diffusion import diffusion
 from symmf.similarity.graphs import cosine_knn, gaussian, self_tuning
 from symmf.similarity.operators import (
     DenseOperator,
@@ -76,6 +77,7 @@ SIMILARITIES: dict[str, Callable[..., SymmetricOperator]] = {
     "gaussian": gaussian,
     "self_tuning": self_tuning,
     "cosine_knn": cosine_knn,
+    "diffusion": diffusion,
     "precomputed": precomputed,
 }
 
@@ -94,10 +96,12 @@ def build_similarity(X: Any, name: str, **options: Any) -> SymmetricOperator:
         are. ``gaussian``: exp(-||x_i - x_j||^2 / (2 s^2)) of all pairs.
         ``self_tuning``: a sparse graph of nearest neighbours with local scales and
         normalised-cut scaling. ``cosine_knn``: cosines of nearest neighbours, scaled
-        likewise. ``precomputed``: X is the similarity.
+        likewise. ``diffusion``: X holds similarities (of images), of which a graph is
+        made and walked a few steps. ``precomputed``: X is the similarity.
     **options
         ``gaussian``: ``scale``. ``self_tuning``: ``n_neighbors``, ``local_neighbor``,
-        ``ncut``. ``cosine_knn``: ``n_neighbors``, ``ncut``.
+        ``ncut``. ``cosine_knn``: ``n_neighbors``, ``ncut``. ``diffusion``:
+        ``n_neighbors``, ``local_neighbor``, ``steps``.
 
     Raises
     ------
