@@ -11,6 +11,7 @@ import numpy as np
 from symmf.experiment.config.messages import Problems, hint
 from symmf.experiment.config.model import ExperimentConfig, MethodEntry
 from symmf.experiment.config.yaml import Document, YamlPath, shown
+from symmf.experiment.data import FEATURES
 from symmf.paper.roles import Role
 from symmf.paper.values import PAPER_ROWS, ROWS
 
@@ -130,7 +131,9 @@ def _check_data(
     options = known[name].options
     for option, value in config.dataset.options.items():
         place: YamlPath = ("dataset", option)
-        if option not in options:
+        if option == FEATURES:
+            _check_steps(value if isinstance(value, list) else [value], place, problems)
+        elif option not in options:
             near = hint(option, options) if options else "it has none."
             problems.add(
                 place, f'the data set "{name}" has no option "{option}"; {near}'
