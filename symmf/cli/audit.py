@@ -185,8 +185,12 @@ def _show_pairs(frame: pd.DataFrame, *, by_average: bool = False) -> None:
         row = [pair_label(first), *scores, _span(frame, group), *_bound(group)]
         rows.append([*row, first["verdict"], basis_text(last)])
     header = ["pair", "AC", "NMI", "normalisation", "bound", "margin", "verdict"]
+    header.append("basis")
+    if len(rows) > 1 and all(row[3] == "all" for row in rows):
+        click.echo("Bounds are the weakest over all normalisations of NMI.")
+        header, *rows = ([*row[:3], *row[4:]] for row in [header, *rows])
     if rows:
-        show_table([*header, "basis"], rows, wide=["normalisation", "basis"])
+        show_table(header, rows, wide=["normalisation", "basis"])
 
 
 def _span(frame: pd.DataFrame, group: pd.DataFrame) -> str:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from symmf.errors import SymmfError
+from symmf.reporting.plots.registry import FIGURES, draw
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -16,14 +17,6 @@ if TYPE_CHECKING:
     from symmf.reporting.results import Missing, Results
     from symmf.reporting.tables.model import Table
 
-PLOTS = (
-    "convergence",
-    "lambda",
-    "regularization",
-    "motivation",
-    "critical-difference",
-    "embedding",
-)
 FIRST_COMMAND = "symmf run configs/quickstart.yaml"
 
 
@@ -103,8 +96,8 @@ def tables(
     _say_written(written, found)
 
 
-@click.command()
-@click.argument("name", metavar="NAME", type=click.Choice([*PLOTS, "all"]))
+@click.command(epilog=f"NAME is one of {', '.join(FIGURES)}, or all.")
+@click.argument("name", metavar="NAME", type=click.Choice([*FIGURES, "all"]))
 @click.argument("experiments", nargs=-1)
 @_results_option
 @_out_option
@@ -117,17 +110,16 @@ def plot(
 ) -> None:
     """Draw a figure as PDF and PNG, with its numbers as CSV and its caption.
 
-    NAME is convergence, lambda, regularization, motivation, critical-difference,
-    embedding or all. EXPERIMENTS limit the drawing to some experiments. What cannot
-    be drawn yet is named with the command that makes it.
+    EXPERIMENTS limit the drawing to some experiments. What cannot be drawn yet is
+    named with the command that makes it.
     """
     from dataclasses import replace
 
-    from symmf.reporting.plots.base import draw, save
+    from symmf.reporting.plots.base import save
 
     found = _load(results, experiments, reference)
     written: list[Path] = []
-    for each in PLOTS if name == "all" else (name,):
+    for each in FIGURES if name == "all" else (name,):
         gallery = draw(each, found)
         for drawing in gallery.drawings:
             if len(experiments) == 1 and not drawing.experiment:

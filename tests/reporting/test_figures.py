@@ -1,8 +1,11 @@
 from __future__ import annotations
 
+import errno
+import os
 import re
 import xml.etree.ElementTree as ET
 from dataclasses import replace
+from importlib import import_module
 from pathlib import Path
 
 import numpy as np
@@ -11,13 +14,16 @@ import pytest
 from made_results import lambda_experiment, table_experiment
 from made_traces import convergence_experiment, full, illustration
 
-from symmf.reporting.plots.base import FIGURES, draw, save, svg
+from symmf.errors import InputError
+from symmf.reporting.page.svg import svg
+from symmf.reporting.plots.base import save
 from symmf.reporting.plots.factor import (
     block_means,
     load_illustration,
     matched,
     plane,
 )
+from symmf.reporting.plots.registry import FIGURES, draw
 from symmf.reporting.plots.style import LOOKS, StyleBook
 from symmf.reporting.results import load_results
 from symmf.reporting.selection.readings import Line, lines
@@ -47,6 +53,41 @@ def test_every_figure_is_drawn_with_its_files(galleries, tmp_path: Path) -> None
             assert drawing.caption in paths[3].read_text()
 
 
+def test_every_builder_of_the_registry_exists() -> None:
+    for name, place in FIGURES.items():
+        module, attribute = place.split(":")
+        assert callable(getattr(import_module(module), attribute)), name
+    with pytest.raises(InputError, match="Did you mean 'lambda'"):
+        draw("lamda", None)
+
+
+def test_a_full_disk_is_a_sentence_and_leaves_nothing_behind(
+    galleries, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (drawing,) = galleries["lambda"].drawings
+
+    def full_disk(*_: object) -> int:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(os, "write", full_disk)
+    with pytest.raises(InputError, match=r"lambda\.pdf could not be written: No space"):
+        save(drawing, tmp_path)
+    assert not [path for path in tmp_path.rglob("*") if path.is_file()]
+
+
+def test_a_place_that_is_a_file_is_a_sentence(galleries, tmp_path: Path) -> None:
+    (tmp_path / "figures").write_text("in the way")
+    with pytest.raises(InputError, match="could not be written"):
+        save(galleries["lambda"].drawings[0], tmp_path)
+
+
+def test_a_wrong_number_of_tooltips_is_not_passed_over(galleries) -> None:
+    (drawing,) = galleries["lambda"].drawings
+    name = next(iter(drawing.tooltips))
+    with pytest.raises(ValueError, match="texts for the"):
+        svg(replace(drawing, tooltips={name: ["one"]}), "x")
+
+
 def test_same_results_same_bytes(tmp_path: Path) -> None:
     lambda_experiment(tmp_path / "r", n_trials=2)
     kept = []
@@ -69,7 +110,7 @@ def test_svg_is_valid_and_carries_the_numbers(galleries) -> None:
             assert len(ids) == len(set(ids))
             assert all(name.startswith("here-") for name in ids)
             titles = root.iter("{http://www.w3.org/2000/svg}title")
-            labels = [label for group in drawing.points.values() for label in group]
+            labels = [label for group in drawing.tooltips.values() for label in group]
             assert sorted(str(t.text) for t in titles) == sorted(labels)
             assert "<metadata>" not in text
 

@@ -21,7 +21,9 @@ from symmf.reporting.page.sections import (
     sizes_grid,
     statistics_section,
 )
-from symmf.reporting.plots.base import FIGURES, Drawing, draw, svg
+from symmf.reporting.page.svg import svg
+from symmf.reporting.plots.base import Drawing
+from symmf.reporting.plots.registry import FIGURES, draw
 from symmf.reporting.results import Missing, Results
 from symmf.reporting.tables.model import missing_tables
 from symmf.reporting.verdicts import claims

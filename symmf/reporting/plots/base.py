@@ -1,37 +1,43 @@
-"""What a figure is, how it is saved, and the list of all figures.
+"""What a figure is, and how it is saved.
 
 A drawing carries its data: it is written as PDF and PNG with the CSV of what is
-drawn and its caption beside it, and as SVG with the numbers in tooltips for the
-report. The same input gives the same bytes.
+drawn and its caption beside it, and shown on the page with the numbers as tooltips.
+The same input gives the same bytes.
 """
 
 from __future__ import annotations
 
 import io
-import re
-from collections.abc import Callable, Mapping
+import warnings
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
-from html import escape
-from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 import matplotlib as mpl
 import pandas as pd
 from matplotlib.figure import Figure
 
-from symmf.files import csv_text, write_text
-from symmf.reporting.plots.style import GREY, INK, RC
+from symmf.files import csv_text, write_bytes, write_text
+from symmf.reporting.plots.style import RC
 from symmf.reporting.results import Missing, Results
 
-PIXELS_PER_INCH = 140  # on a page, at most
+# Numbers of what is drawn; identifier of a group of markers -> a text per marker.
+Records = list[dict[str, Any]]
+Tooltips = dict[str, list[str]]
+
+# Nothing in a file tells when and where it was made.
+_METADATA: dict[str, dict[str, str | None]] = {
+    "pdf": {"CreationDate": None, "Creator": "symmf", "Producer": None},
+    "png": {"Software": None},
+    "svg": {"Date": None},
+}
 
 
 @dataclass(frozen=True, kw_only=True)
 class Drawing:
-    """A finished figure, the numbers in it and what to say about it.
-
-    ``points`` maps the identifier of a group of markers to one text per marker.
-    """
+    """A finished figure, the numbers in it and what to say about it."""
 
     name: str
     title: str
@@ -39,7 +45,7 @@ class Drawing:
     figure: Figure
     data: pd.DataFrame
     experiment: str = ""
-    points: Mapping[str, list[str]] = field(default_factory=dict)
+    tooltips: Mapping[str, list[str]] = field(default_factory=dict)
 
     @property
     def stem(self) -> str:
@@ -57,99 +63,45 @@ class Gallery:
     missing: tuple[Missing, ...] = ()
 
 
-Builder = Callable[[Results], Gallery]
-
-# name of `symmf plot NAME` -> where its builder lives
-FIGURES = {
-    "motivation": "symmf.reporting.plots.factor:motivation",
-    "regularization": "symmf.reporting.plots.regulariser:regularization",
-    "convergence": "symmf.reporting.plots.convergence:convergence",
-    "lambda": "symmf.reporting.plots.regulariser:sensitivity",
-    "critical-difference": "symmf.reporting.plots.ranks:critical_difference",
-    "embedding": "symmf.reporting.plots.factor:embedding",
-}
-
-
-def draw(name: str, results: Results) -> Gallery:
-    """Draw all figures of a name from the results there are."""
-    module, attribute = FIGURES[name].split(":")
-    builder: Builder = getattr(import_module(module), attribute)
-    with mpl.rc_context(RC):
-        gallery = builder(results)
+def laid_out(build: Callable[[Results], Gallery], results: Results) -> Gallery:
+    """Build figures in the house style, each laid out once for all its formats."""
+    with house_style():
+        gallery = build(results)
         for drawing in gallery.drawings:
-            # Lay out once, not once per file format.
             drawing.figure.draw_without_rendering()
             drawing.figure.set_layout_engine("none")
     return gallery
 
 
+@contextmanager
+def house_style() -> Iterator[None]:
+    """Draw with the same settings everywhere.
+
+    A letter that the font lacks is drawn as a box; that is no reason for a warning.
+    """
+    with mpl.rc_context(RC), warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="Glyph .* missing from")
+        yield
+
+
+def render(drawing: Drawing, kind: str, **options: Any) -> bytes:
+    """Return the figure as the bytes of a file: ``pdf``, ``png`` or ``svg``."""
+    stream = io.BytesIO()
+    with house_style():
+        drawing.figure.savefig(stream, format=kind, metadata=_METADATA[kind], **options)
+    return stream.getvalue()
+
+
 def save(drawing: Drawing, folder: Path) -> list[Path]:
     """Write PDF, PNG, CSV and caption below ``folder``; return the paths."""
     stem = folder / drawing.stem
-    stem.parent.mkdir(parents=True, exist_ok=True)
-    paths = [stem.with_name(f"{stem.name}.{kind}") for kind in ("pdf", "png")]
-    with mpl.rc_context(RC):
-        drawing.figure.savefig(
-            paths[0],
-            metadata={"CreationDate": None, "Creator": "symmf", "Producer": None},
-        )
-        drawing.figure.savefig(paths[1], metadata={"Software": None})
-    data, caption = (
-        stem.with_name(f"{stem.name}.csv"),
-        stem.with_name(f"{stem.name}.txt"),
-    )
-    write_text(data, csv_text(drawing.data))
-    write_text(caption, f"{drawing.title}\n\n{drawing.caption}\n")
-    return [*paths, data, caption]
+    caption = f"{drawing.title}\n\n{drawing.caption}\n"
 
+    def path(kind: str) -> Path:
+        return stem.with_name(f"{stem.name}.{kind}")
 
-def svg(drawing: Drawing, prefix: str) -> str:
-    """Return the figure as an SVG element for a page, with tooltips on its points.
-
-    ``prefix`` keeps the identifiers of several figures on one page apart.
-    """
-    stream = io.StringIO()
-    with mpl.rc_context(RC):
-        drawing.figure.savefig(
-            stream, format="svg", metadata={"Date": None}, transparent=True
-        )
-    text = stream.getvalue()
-    text = text[text.index("<svg") :]
-    text = re.sub(r"<metadata>.*?</metadata>\s*", "", text, flags=re.DOTALL)
-    # Equal images get equal identifiers, which nothing refers to.
-    text = re.sub(r'(<image\b[^>]*?)\sid="[^"]*"', r"\1", text)
-    for group, labels in drawing.points.items():
-        text = _with_titles(text, group, labels)
-    text = re.sub(r'\bid="', f'id="{prefix}-', text)
-    text = text.replace("url(#", f"url(#{prefix}-")
-    text = text.replace('xlink:href="#', f'xlink:href="#{prefix}-')
-    # The page decides the ink, so that the figure is readable on light and dark.
-    text = text.replace(INK, "currentColor").replace(GREY, "var(--quiet)")
-    text = text.replace("#ffffff", "var(--paper)")
-    text = re.sub(r'<svg ([^>]*?)width="[^"]*"', r"<svg \1", text, count=1)
-    text = re.sub(r'<svg ([^>]*?)height="[^"]*"', r"<svg \1", text, count=1)
-    label = escape(f"{drawing.title}. {drawing.caption}", quote=True)
-    wide = round(drawing.figure.get_figwidth() * PIXELS_PER_INCH)
-    head = f'<svg role="img" aria-label="{label}" style="--wide: {wide}px" '
-    return text.replace("<svg ", head, 1)
-
-
-def _with_titles(text: str, group: str, labels: list[str]) -> str:
-    """Put one ``<title>`` into each marker of a group, if the counts agree."""
-    start = text.find(f'<g id="{group}">')
-    if start < 0:
-        return text
-    # The markers of a line are the <use> elements of the innermost group.
-    end = text.find('<g id="', start + 1)
-    end = len(text) if end < 0 else end
-    body = text[start:end]
-    uses = list(re.finditer(r"<use\b([^>]*)/>", body))
-    if len(uses) != len(labels):
-        return text
-    pieces, position = [], 0
-    for use, label in zip(uses, labels, strict=True):
-        pieces.append(body[position : use.start()])
-        pieces.append(f"<use{use.group(1)}><title>{escape(label)}</title></use>")
-        position = use.end()
-    pieces.append(body[position:])
-    return text[:start] + "".join(pieces) + text[end:]
+    return [
+        *(write_bytes(path(kind), render(drawing, kind)) for kind in ("pdf", "png")),
+        write_text(path("csv"), csv_text(drawing.data)),
+        write_text(path("txt"), caption),
+    ]

@@ -106,7 +106,7 @@ def _figure(experiment: Experiment, book: StyleBook) -> Drawing:
         caption=caption.strip(),
         figure=figure,
         data=pd.concat(tables, ignore_index=True) if tables else _no_data(),
-        points=points,
+        tooltips=points,
     )
 
 

@@ -283,7 +283,7 @@ def _embedding(picture: Illustration, results: Results) -> Drawing:
                 "cluster": clusters + 1,
             }
         ),
-        points=points,
+        tooltips=points,
     )
 
 

@@ -75,7 +75,7 @@ def critical_difference(results: Results) -> Gallery:
         caption=" ".join(captions),
         figure=figure,
         data=pd.DataFrame(records),
-        points=points,
+        tooltips=points,
     )
     return Gallery(drawings=(drawing,))
 

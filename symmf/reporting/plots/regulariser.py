@@ -107,7 +107,7 @@ def sensitivity(results: Results) -> Gallery:
         ),
         figure=figure,
         data=pd.DataFrame(records),
-        points=points,
+        tooltips=points,
     )
     return Gallery(drawings=(drawing,), missing=missing)
 
@@ -278,6 +278,6 @@ def regularization(results: Results) -> Gallery:
         ),
         figure=figure,
         data=pd.DataFrame(records),
-        points=points,
+        tooltips=points,
     )
     return Gallery(drawings=(drawing,))

@@ -16,6 +16,7 @@ from symmf.reporting.selection.readings import Line
 
 INK = "#1b1b1f"  # replaced by the page's text colour in the HTML report
 GREY = "#6f6f78"
+PAPER = "#ffffff"
 ORANGE, SKY, GREEN = "#E69F00", "#56B4E9", "#009E73"
 BLUE, VERMILLION, PURPLE, OCHRE = "#0072B2", "#D55E00", "#CC79A7", "#9A7D0A"
 
