@@ -1,0 +1,94 @@
+"""Algorithm 2's own parts: the safeguard, the momentum, the memory they share."""
+
+import numpy as np
+import pytest
+
+from symmf import factorize
+from symmf.similarity.operators import as_operator
+from symmf.solvers import Problem, Start
+from symmf.solvers._step_bound import StepBound
+from symmf.solvers._workspace import Momentum, Point, Workspace
+
+
+@pytest.mark.parametrize("share", [-3e-5, 3e-5], ids=["too little", "rises"])
+def test_a_step_that_gains_too_little_is_halved(share):
+    """M = 2, H = 1: f = 1, gradient -4, L = 12, so H+ = 1 + step_scale / 3.
+
+    H+ = sqrt(3) has f = 1 again. Just beside it the gain is below 1e-4 |H+ - H|^2 / t,
+    about 3e-4; half the step gains nearly everything.
+    """
+    step_scale = 3 * (np.sqrt(3) - 1) * (1 + share)
+    whole = (2 - (1 + step_scale / 3) ** 2) ** 2
+    assert abs(whole - 1) < 2.9e-4
+    assert (whole > 1) == (share > 0)
+    fit = factorize(
+        [[2.0]], 1, H0=[[1.0]], step_scale=step_scale, max_iter=1, tol=0, random_state=0
+    )
+    assert fit.H[0, 0] == pytest.approx(1 + step_scale / 6, rel=1e-12)
+    assert fit.error[1] < 0.02 * fit.error[0]
+
+
+def test_the_speed_of_the_momentum_is_nesterov_s():
+    """beta_i = (theta_i - 1) / theta_{i+1}, theta' = (1 + sqrt(1 + 4 theta^2)) / 2."""
+    rng = np.random.default_rng(0)
+    momentum = Momentum(active=True)
+
+    def point():
+        H = rng.standard_normal((6, 2))
+        return Point(H, 2 * H, H.T @ H, 0.0)
+
+    last, new = point(), point()
+    assert momentum.extrapolate(last) is last  # nothing to go beyond yet
+    theta = 1.0
+    for _ in range(5):
+        momentum.remember(last)
+        following = (1 + np.sqrt(1 + 4 * theta**2)) / 2
+        beta = (theta - 1) / following
+        y = momentum.extrapolate(new)
+        np.testing.assert_allclose(y.H, new.H + beta * (new.H - last.H), rtol=1e-14)
+        np.testing.assert_allclose(y.MH, 2 * y.H, rtol=1e-14)
+        np.testing.assert_allclose(y.G, y.H.T @ y.H, rtol=1e-14)
+        theta, last, new = following, new, point()
+    assert beta > 0.5
+    momentum.restart()
+    momentum.remember(last)
+    assert momentum.extrapolate(new) is new
+
+
+def test_without_momentum_nothing_is_remembered():
+    momentum = Momentum(active=False)
+    H = np.ones((3, 1))
+    momentum.remember(Point(H, H, H.T @ H))
+    assert momentum.previous is None
+
+
+def test_a_step_never_writes_over_a_point_that_is_needed():
+    rng = np.random.default_rng(1)
+    workspace = Workspace(np.empty((8, 3)))
+    points = []
+    for _ in range(6):
+        H = rng.standard_normal((8, 3))
+        base = Point(H, rng.standard_normal((8, 3)), H.T @ H)
+        Z = workspace.step(base, 0.1, *points[-2:])
+        gradient = 4 * (base.H @ base.G - base.MH)
+        np.testing.assert_allclose(Z, base.H - 0.1 * gradient, rtol=1e-12, atol=1e-12)
+        assert not any(np.may_share_memory(Z, point.H) for point in points[-2:])
+        MH = workspace.keep_product(base.MH, *points[-2:])
+        points.append(Point(Z, MH, Z.T @ Z))
+
+
+@pytest.mark.parametrize("sigma", ["estimate", "exact", "bound"])
+def test_the_curvature_is_an_upper_bound(sigma):
+    """4 ||H H^T - M|| + 8 ||H||^2, exactly so where it is asked for."""
+    rng = np.random.default_rng(2)
+    M = rng.standard_normal((40, 40))
+    M = M + M.T
+    H = rng.standard_normal((40, 3))
+    problem = Problem(M=as_operator(M), k=3)
+    bound = StepBound(problem, Start(H=H, rng=rng), sigma)
+    exact = 4 * np.linalg.norm(H @ H.T - M, 2) + 8 * np.linalg.norm(H, 2) ** 2
+    # The estimate has a margin of 5 % on sigma, and sees it from below.
+    least = 0.95 if sigma == "estimate" else 1 - 1e-12
+    assert bound.curvature() >= least * exact
+    if sigma == "exact":
+        assert bound.curvature() == pytest.approx(exact)
