@@ -106,6 +106,20 @@ def tfidf(X: AnyMatrix) -> AnyMatrix:
     return X * idf
 
 
+def log_tfidf(X: AnyMatrix) -> AnyMatrix:
+    """Weight counts c of terms as (1 + ln c) ln(n / df), n and df of the rows given."""
+    from symmf.features.text import TermWeights
+
+    return TermWeights(tf="log").fit_transform(_checked(X, "log_tfidf"))
+
+
+def lsa(X: AnyMatrix) -> AnyMatrix:
+    """Return latent semantic analysis: 100 dimensions, learned from the rows given."""
+    from symmf.features.text import LSA
+
+    return LSA().fit_transform(_checked(X, "lsa"))
+
+
 def hog(X: AnyMatrix) -> AnyMatrix:
     """Return histograms of oriented gradients of square images."""
     from symmf.features.images import HOG
@@ -138,6 +152,8 @@ PREPROCESS: dict[str, Callable[[AnyMatrix], AnyMatrix]] = {
     "unit_rows": unit_rows,
     "centre": centre,
     "tfidf": tfidf,
+    "log_tfidf": log_tfidf,
+    "lsa": lsa,
     "hog": hog,
     "image_features": image_features,
     "image_similarity": image_similarity,

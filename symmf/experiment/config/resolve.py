@@ -217,7 +217,7 @@ def _check_steps(steps: list[str], place: YamlPath, problems: Problems) -> None:
     from symmf.features.preprocess import PREPROCESS
 
     for i, step in enumerate(steps):
-        if step not in PREPROCESS:
+        if not isinstance(step, str) or step not in PREPROCESS:
             near = hint(step, PREPROCESS)
             problems.add((*place, i), f'there is no preprocessing "{step}"; {near}')
 
