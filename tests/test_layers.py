@@ -34,6 +34,7 @@ LAYERS = {
     "notation": -1,
     "texts": -1,
     "files": 0,
+    "shipped": 0.5,
     "validation": 0,
     "isolation": 0,
     "linalg": 0,

@@ -18,6 +18,10 @@ INTERRUPTED = 130
 # `symmf --help` needs nothing but click; hence the one-line texts stand here.
 COMMANDS = {
     "run": ("symmf.cli.run:run", "Run the trials of one or more experiment files."),
+    "configs": (
+        "symmf.cli.configs:configs",
+        "List the shipped experiment files, or print one.",
+    ),
     "status": ("symmf.cli.run:status", "Show what is done per experiment."),
     "info": ("symmf.cli.run:info", "Show one record in full."),
     "replay": ("symmf.cli.run:replay", "Run one record again and compare."),
@@ -83,9 +87,9 @@ def cli() -> None:
     """Symmetric matrix factorization for clustering, done and checked.
 
     \b
-    A first look:       symmf run configs/quickstart.yaml && symmf tables
+    A first look:       symmf run quickstart && symmf tables
     The paper's data:   symmf data fetch all
-    The paper's study:  symmf run configs/coil20.yaml
+    The paper's study:  symmf run coil20
     Your own data:      symmf cluster FILE -k 5
     """  # noqa: D301 - click reads the backspace as "keep these lines"
 

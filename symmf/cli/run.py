@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from symmf.cli._complete import complete_configs, complete_methods
+
 if TYPE_CHECKING:
     from symmf.experiment.execution.backend import Backend
     from symmf.experiment.plan import Plan
@@ -29,6 +31,7 @@ _results = click.option(
     required=True,
     type=click.Path(path_type=Path),
     metavar="CONFIG...",
+    shell_complete=complete_configs,
 )
 @click.option("--jobs", "-j", type=click.IntRange(min=1), help="Trials at a time.")
 @click.option(
@@ -38,7 +41,13 @@ _results = click.option(
 @click.option("--fresh", is_flag=True, help="Compute again what is already recorded.")
 @click.option("--retry-failed", is_flag=True, help="Compute again what failed.")
 @click.option("--fail-fast", is_flag=True, help="Stop at the first failure.")
-@click.option("--only", multiple=True, metavar="METHOD", help="Only this method.")
+@click.option(
+    "--only",
+    multiple=True,
+    metavar="METHOD",
+    shell_complete=complete_methods,
+    help="Only this method.",
+)
 @click.option("--shard", metavar="I/N", help="Only part I of N; see `symmf merge`.")
 @click.option(
     "--set", "settings", multiple=True, metavar="KEY=VALUE", help="Change the config."
@@ -68,7 +77,9 @@ def run(
     quiet: bool,
     **choices: bool,
 ) -> None:
-    """Run the trials of one or more experiment files.
+    """Run the trials of one or more experiments.
+
+    CONFIG is a file, or the name of a shipped one (`symmf configs` lists them).
 
     Finished trials are kept, so the same command continues what was interrupted.
 
@@ -82,10 +93,11 @@ def run(
     with closing(_backend(jobs, dask=dask, dry_run=dry_run)) as backend:
         from symmf.experiment import runner
         from symmf.experiment.plan import Shard, make_plans
+        from symmf.shipped import find_config
 
         part = Shard.parse(shard) if shard else None
         plans = make_plans(
-            configs,
+            [find_config(config) for config in configs],
             results=results,
             settings=settings,
             only=only,

@@ -14,6 +14,7 @@ import numpy as np
 from symmf.datasets.arrays import as_matrix, check_finite, digest_arrays
 from symmf.errors import DataError, InputError
 from symmf.notation import AnyMatrix, LabelArray
+from symmf.shipped import checkout
 
 Kind: TypeAlias = Literal["image", "text", "vector", "matrix"]
 
@@ -248,9 +249,15 @@ def data_folder() -> Path:
     """
     chosen = os.environ.get(ENVIRONMENT_VARIABLE)
     if chosen:
-        return Path(chosen).expanduser().absolute()
-    root = Path(__file__).resolve().parents[2]
-    if (root / "pyproject.toml").is_file() and (root / "datasets").is_dir():
+        try:
+            return Path(chosen).expanduser().absolute()
+        except (RuntimeError, ValueError):
+            raise InputError(
+                f"{ENVIRONMENT_VARIABLE} is {chosen!r}, but there is no such user. "
+                "Set it to a folder, or unset it."
+            ) from None
+    root = checkout()
+    if root is not None and (root / "datasets").is_dir():
         return root / "datasets"
     import pooch
 

@@ -5,11 +5,10 @@ from __future__ import annotations
 import re
 import types
 import typing
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from pydantic import BaseModel, ValidationError
-from pydantic_core import ErrorDetails
 
 from symmf.errors import ConfigError
 from symmf.experiment.config.yaml import Document, YamlPath, shown
@@ -105,7 +104,10 @@ def explain(
 
 
 def _sentence(
-    detail: ErrorDetails, place: YamlPath, document: Document, model: type[BaseModel]
+    detail: Mapping[str, Any],
+    place: YamlPath,
+    document: Document,
+    model: type[BaseModel],
 ) -> str:
     kind, given = detail["type"], detail["input"]
     name = dotted(place)

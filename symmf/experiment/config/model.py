@@ -19,7 +19,6 @@ from pydantic import (
     model_validator,
 )
 from pydantic.json_schema import JsonSchemaValue
-from pydantic_core import CoreSchema
 
 from symmf.errors import ConfigError
 from symmf.experiment.config.messages import explain
@@ -72,7 +71,7 @@ class _NamedPart(Part):
 
     @classmethod
     def __get_pydantic_json_schema__(
-        cls, schema: CoreSchema, handler: GetJsonSchemaHandler
+        cls, schema: Any, handler: GetJsonSchemaHandler
     ) -> JsonSchemaValue:
         return {"anyOf": [{"type": "string"}, handler(schema)]}
 

@@ -11,7 +11,12 @@ from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 
+from symmf.shipped import reference_folder
+
 REFERENCE = "reference"
+# Where commands look without --results. Outside a checkout it has no reference of its
+# own, and the one inside the package is read.
+DEFAULT = Path("results")
 # What marks a folder as an experiment's.
 _MARKS = ("records", "trials.csv", "experiment.yaml")
 # Folders of results/ that hold what commands made from experiments.
@@ -23,6 +28,11 @@ class Source(StrEnum):
 
     OWN = "own"
     REFERENCE = "reference"
+
+
+# Where commands look without --results. Outside a checkout it has no reference of its
+# own, and the one inside the package is read.
+DEFAULT = Path("results")
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +78,8 @@ def results_place(results: Path, *, reference: bool = False) -> ResultsPlace:
     The place. Without own runs and without a reference: the empty results folder.
     """
     study = results / REFERENCE
+    if not study.is_dir() and (reference or results == DEFAULT):
+        study = reference_folder()
     if study.is_dir() and (reference or not own_experiments(results)):
         return ResultsPlace(study, results, Source.REFERENCE)
     return ResultsPlace(results, results, Source.OWN)

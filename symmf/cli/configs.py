@@ -1,0 +1,58 @@
+"""``symmf configs``: the shipped experiment files."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from symmf.cli._complete import complete_configs
+
+
+@click.command()
+@click.argument("name", required=False, shell_complete=complete_configs)
+@click.option(
+    "--copy",
+    "target",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Write the file there, to be changed; it must not exist yet.",
+)
+def configs(name: str | None, target: Path | None) -> None:
+    """List the shipped experiment files, or print one.
+
+    \b
+    symmf configs                      what there is
+    symmf configs coil20               print it
+    symmf configs coil20 > mine.yaml   a copy to change
+    symmf run coil20                   run it as it is
+    """  # noqa: D301 - click reads the backspace as "keep these lines"
+    if name is None:
+        if target is not None:
+            raise click.UsageError("--copy needs the NAME of a config.")
+        _list()
+        return
+    from symmf.shipped import config_path
+
+    text = config_path(name).read_text(encoding="utf-8")
+    if target is None:
+        click.echo(text, nl=False)
+        return
+    from symmf.errors import InputError
+    from symmf.files import write_text
+
+    if target.exists():
+        raise InputError(f"{target} is there already; choose another name.")
+    write_text(target, text)
+    click.echo(f"{target} written. Change it, then: symmf run {target}")
+
+
+def _list() -> None:
+    from symmf.experiment.config.model import load_config
+    from symmf.shipped import config_names, config_path
+
+    found = [(name, load_config(config_path(name))) for name in config_names()]
+    width = max((len(name) for name, _ in found), default=0)
+    for name, config in found:
+        click.echo(f"{name:{width}}  {config.title or ''}")
+    click.echo("\nRun one with `symmf run NAME`, print it with `symmf configs NAME`.")
