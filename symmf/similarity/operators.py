@@ -116,6 +116,10 @@ class SymmetricOperator(LinearOperator):
         """Return the matrix itself; for tests and small n."""
         return self._matmat(np.eye(self.shape[0], dtype=self.dtype))
 
+    def regularised(self, weight: float) -> SymmetricOperator:
+        """Return A - weight L."""
+        return LaplacianRegularised(self, weight)
+
 
 class DenseOperator(SymmetricOperator):
     """An explicit symmetric array."""
@@ -148,6 +152,12 @@ class DenseOperator(SymmetricOperator):
     def toarray(self) -> FloatArray:
         """Return a copy of the array."""
         return self.M.copy()
+
+    def regularised(self, weight: float) -> SymmetricOperator:
+        """Return A - weight L, explicit."""
+        M = (1 + weight) * self.M
+        M[np.diag_indices_from(M)] -= weight * self.degrees
+        return DenseOperator(M.astype(self.dtype, copy=False))
 
 
 class SparseOperator(SymmetricOperator):
@@ -183,6 +193,11 @@ class SparseOperator(SymmetricOperator):
     def toarray(self) -> FloatArray:
         """Return the dense array."""
         return np.asarray(self.M.toarray())
+
+    def regularised(self, weight: float) -> SymmetricOperator:
+        """Return A - weight L, explicit."""
+        D = sparse.diags_array(self.degrees)
+        return SparseOperator((1 + weight) * self.M - weight * D)
 
 
 class Gram(SymmetricOperator):
@@ -288,16 +303,7 @@ def regularise(A: SymmetricOperator, weight: float) -> SymmetricOperator:
         raise InputError(
             f"The Laplacian weight (lambda) must be a number >= 0, not {weight!r}."
         )
-    if weight == 0:
-        return A
-    d = A.degrees
-    if isinstance(A, DenseOperator):
-        M = (1 + weight) * A.M
-        M[np.diag_indices_from(M)] -= weight * d
-        return DenseOperator(M.astype(A.dtype, copy=False))
-    if isinstance(A, SparseOperator):
-        return SparseOperator((1 + weight) * A.M - weight * sparse.diags_array(d))
-    return LaplacianRegularised(A, weight)
+    return A if weight == 0 else A.regularised(weight)
 
 
 def as_operator(M: Any) -> SymmetricOperator:

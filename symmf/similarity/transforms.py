@@ -15,6 +15,7 @@ from scipy import sparse
 
 from symmf.errors import InputError
 from symmf.notation import FloatArray
+from symmf.similarity.normalised import NormalisedGraph
 from symmf.similarity.operators import (
     DenseOperator,
     Gram,
@@ -132,7 +133,10 @@ def normalised_cut(A: SymmetricOperator) -> SymmetricOperator:
     alive = d > 1e-14 * largest
     scale = np.zeros_like(d)
     scale[alive] = 1 / np.sqrt(d[alive])
-    return rescale(A, scale)
+    S = rescale(A, scale)
+    if isinstance(S, SparseOperator) and S.M.data.min(initial=0.0) >= 0:
+        return NormalisedGraph(S.M)
+    return S
 
 
 def rescale(A: SymmetricOperator, scale: FloatArray) -> SymmetricOperator:

@@ -7,12 +7,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from symmf.linalg import top_eigenpairs
+from symmf.linalg import CLUSTERING_ACCURACY, top_eigenpairs
 from symmf.solvers.base import Iterate, Iterates, Problem, Solver, Start
-
-# Above this size the last digits of an eigenvalue inside the bulk of the spectrum
-# would take most of the time.
-_PRECISE_LIMIT = 20_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,16 +22,15 @@ class Eigen(Solver):
     Parameters
     ----------
     accuracy : float, optional
-        Relative accuracy of the eigenpairs; 0 is machine precision, the default up to
-        20,000 rows, 1e-5 above. The objective is flat at the optimum: its gap is of
-        the order of ``accuracy`` squared.
+        Relative accuracy of the eigenpairs, 1e-6 by default; 0 is what the precision
+        allows. The objective is flat at the optimum: its gap is of the order of
+        ``accuracy`` squared.
 
     Notes
     -----
-    Lanczos with k and more vectors, about as much work as 20 to 50 iterations of
-    Algorithm 2; small matrices are decomposed densely. Copies of a repeated
-    eigenvalue, which plain Lanczos can miss, are searched for. Needs no start: its
-    iterate 0 is the zero matrix.
+    About as much work as 20 to 50 iterations of Algorithm 2; small matrices are
+    decomposed densely. Copies of a repeated eigenvalue, which plain Lanczos can miss,
+    are found (see ``symmf.linalg``). Needs no start: its iterate 0 is the zero matrix.
 
     References
     ----------
@@ -54,16 +49,9 @@ class Eigen(Solver):
         """Yield zero, then the solution."""
         M = problem.M
         yield Iterate(np.zeros_like(start.H), objective=M.fro2)
-        accuracy = self.accuracy
-        if accuracy is None:
-            accuracy = sensible_accuracy(problem.n)
+        accuracy = CLUSTERING_ACCURACY if self.accuracy is None else self.accuracy
         values, vectors = top_eigenpairs(M, problem.k, start.rng, tol=accuracy)
         sigma = np.maximum(values, 0)
         H = (vectors * np.sqrt(sigma)).astype(M.dtype)
         yield Iterate(H, objective=M.fro2 - float(np.sum(sigma**2)))
         return None
-
-
-def sensible_accuracy(n: int) -> float:
-    """Return machine precision (as 0) for n rows, or 1e-5 where that takes long."""
-    return 0.0 if n <= _PRECISE_LIMIT else 1e-5

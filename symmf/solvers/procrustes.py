@@ -10,7 +10,6 @@ import numpy as np
 from symmf.linalg import inner, top_eigenpairs
 from symmf.notation import FloatArray
 from symmf.solvers.base import Iterate, Iterates, Problem, Solver, Start, Stop
-from symmf.solvers.eigen import sensible_accuracy
 
 # A fit this good, relative to ||B||_F^2, cannot be improved in double precision.
 _EXACT_FIT = 1e-12
@@ -87,8 +86,8 @@ class Procrustes(Solver):
 
 def _square_root(problem: Problem, rng: np.random.Generator) -> FloatArray:
     """B with B B^T the best positive semidefinite approximation of rank k."""
-    accuracy = sensible_accuracy(problem.n)
-    values, vectors = top_eigenpairs(problem.M, problem.k, rng, tol=accuracy)
+
+    values, vectors = top_eigenpairs(problem.M, problem.k, rng)
     positive = values > 0
     root = vectors[:, positive] * np.sqrt(values[positive])
     return np.asarray(root, dtype=problem.M.dtype)

@@ -1,0 +1,41 @@
+"""Objectives from traces and their dense twins, spectral norms, top eigenpairs."""
+
+from __future__ import annotations
+
+from symmf.linalg.eigenpairs import (
+    CLUSTERING_ACCURACY,
+    Eigenpairs,
+    solve_eigenpairs,
+    top_eigenpairs,
+)
+from symmf.linalg.norms import (
+    DENSE_EIGEN_LIMIT,
+    BlockPower,
+    largest_eigenvalue,
+    residual_operator,
+    smallest_eigenvalue,
+    spectral_norm,
+)
+from symmf.linalg.objectives import (
+    dense_objective,
+    inner,
+    trace_objective,
+    trace_split_objective,
+)
+
+__all__ = [
+    "CLUSTERING_ACCURACY",
+    "DENSE_EIGEN_LIMIT",
+    "BlockPower",
+    "Eigenpairs",
+    "dense_objective",
+    "inner",
+    "largest_eigenvalue",
+    "residual_operator",
+    "smallest_eigenvalue",
+    "solve_eigenpairs",
+    "spectral_norm",
+    "top_eigenpairs",
+    "trace_objective",
+    "trace_split_objective",
+]

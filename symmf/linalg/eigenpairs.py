@@ -1,0 +1,166 @@
+r"""The top eigenpairs of a symmetric matrix, found a block at a time.
+
+A single Lanczos vector cannot see two copies of one eigenvalue, and a graph has the
+eigenvalue 1 once per component. Here a block of k + 8 vectors is iterated, so copies
+are found by construction. Which way is taken depends on the matrix:
+
+=====================  ==========================================================
+dense                  small matrices, or many of the eigenpairs: LAPACK
+gram                   M = F F^T with few dense features: the m x m matrix F^T F
+inverse_iteration      normalised graphs with small separators: one sparse LU
+chebyshev              other normalised graphs: polynomial filter
+krylov                 everything else: block Lanczos with thick restarts
+=====================  ==========================================================
+
+The eigenpairs of a M + b I are those of M, and the first K of K_max are those of
+K: one solve serves every lambda of a normalised graph and every K.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from symmf.linalg import norms
+from symmf.linalg._graph_eigen import chebyshev, inverse_iteration
+from symmf.linalg._krylov import Found, krylov
+from symmf.linalg.threads import blas_threads_for
+from symmf.notation import FloatArray
+
+#: Default accuracy. Residuals are at most this share of ||M||; for a normalised graph,
+#: 1000 times this share of 1 - mu_k, the part of the spectrum that separates clusters.
+CLUSTERING_ACCURACY = 1e-6
+_GRAPH_FACTOR = 1e3
+# What tol = 0 means: about what double, and single, precision can reach.
+_FINEST, _FINEST_SINGLE = 1e-11, 1e-5
+# A block has so many vectors more than are asked for.
+_SPARE = 8
+# Up to this size a dense routine takes less time than a sparse factorization.
+_DENSE_GRAPH_LIMIT = 300
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Eigenpairs:
+    """What :func:`solve_eigenpairs` found, and how.
+
+    Attributes
+    ----------
+    values : (k,) array
+        Descending.
+    vectors : (n, k) array
+        Orthonormal columns.
+    route : str
+        ``dense``, ``gram``, ``inverse_iteration``, ``chebyshev`` or ``krylov``.
+    n_products : int
+        Blocks multiplied (solved, for inverse iteration).
+    residual : float
+        The largest residual, relative as ``tol`` is.
+    """
+
+    values: FloatArray
+    vectors: FloatArray
+    route: str
+    n_products: int = 0
+    residual: float = 0.0
+
+
+def top_eigenpairs(
+    M: Any, k: int, rng: np.random.Generator, *, tol: float = CLUSTERING_ACCURACY
+) -> tuple[FloatArray, FloatArray]:
+    """Return the k algebraically largest eigenvalues, descending, with vectors."""
+    found = solve_eigenpairs(M, k, rng, tol=tol)
+    return found.values, found.vectors
+
+
+def solve_eigenpairs(
+    M: Any, k: int, rng: np.random.Generator, *, tol: float = CLUSTERING_ACCURACY
+) -> Eigenpairs:
+    """Return the k algebraically largest eigenpairs of a symmetric operator.
+
+    Parameters
+    ----------
+    M : symmetric operator
+        Has ``shape``, ``dtype``, ``matmat`` and ``toarray``. What else it knows is
+        used: ``affine`` (M = a S + b I), ``is_normalised_graph``, ``thin_factor``,
+        ``gram_factor``.
+    k : int
+    rng : Generator
+        Draws the first block: same generator, same bits.
+    tol : float
+        Residuals relative to ||M||, or for a normalised graph, times 1000, relative
+        to 1 - mu_k. 0 is what the precision allows.
+    """
+    base = getattr(M, "affine", None)
+    if base is not None:
+        S, a, b = base
+        if a > 0:
+            inner = solve_eigenpairs(S, k, rng, tol=tol)
+            return Eigenpairs(
+                values=a * inner.values + b,
+                vectors=inner.vectors,
+                route=inner.route,
+                n_products=inner.n_products,
+                residual=inner.residual,
+            )
+    n = M.shape[0]
+    graph = bool(getattr(M, "is_normalised_graph", False))
+    limit = norms.DENSE_EIGEN_LIMIT
+    if graph:
+        limit = min(limit, _DENSE_GRAPH_LIMIT)
+    if n <= limit or k >= n // 3:
+        return _dense(M, k)
+    factor = getattr(M, "gram_factor", None)
+    if factor is not None and k <= factor.shape[1] <= n // 2:
+        return _gram(factor, k)
+    finest = _FINEST_SINGLE if M.dtype == np.float32 else _FINEST
+    tol = max(tol, finest)
+    start = _start(M, k, rng)
+    with blas_threads_for(M):
+        if not graph:
+            return _named("krylov", krylov(M.matmat, start, k, tol, rng))
+        tol = min(tol * _GRAPH_FACTOR, 0.1)
+        if M.thin_factor:
+            found = inverse_iteration(M.M, start, k, tol, rng)
+            return _named("inverse_iteration", found)
+        return _named("chebyshev", chebyshev(M.matmat, start, k, tol, rng))
+
+
+def _start(M: Any, k: int, rng: np.random.Generator) -> FloatArray:
+    width = min(k + _SPARE, M.shape[0])
+    start: FloatArray = rng.standard_normal((M.shape[0], width)).astype(M.dtype)
+    return start
+
+
+def _named(route: str, found: Found) -> Eigenpairs:
+    return Eigenpairs(
+        values=found.values,
+        vectors=np.ascontiguousarray(found.vectors),
+        route=route,
+        n_products=found.n_products,
+        residual=found.residual,
+    )
+
+
+def _dense(M: Any, k: int) -> Eigenpairs:
+    dense = np.asarray(M.toarray() if hasattr(M, "toarray") else M, float)
+    # The whole spectrum: subset drivers can fail on clustered eigenvalues.
+    values, vectors = np.linalg.eigh(dense)
+    n = len(dense)
+    top = slice(n - 1, n - 1 - k if k < n else None, -1)
+    return Eigenpairs(
+        values=values[top], vectors=np.ascontiguousarray(vectors[:, top]), route="dense"
+    )
+
+
+def _gram(F: FloatArray, k: int) -> Eigenpairs:
+    """Eigenpairs of F F^T from those of F^T F: E = F U / sqrt(values)."""
+    G = np.asarray(F.T @ F, dtype=np.float64)
+    values, U = np.linalg.eigh(G)
+    values, U = values[::-1][:k], U[:, ::-1][:, :k]
+    E = F @ U.astype(F.dtype)
+    # Columns of values near 0 are made of rounding: a QR keeps all orthonormal.
+    E, R = np.linalg.qr(E)
+    E *= np.where(np.diag(R) < 0, -1, 1).astype(E.dtype)
+    return Eigenpairs(values=np.maximum(values, 0.0), vectors=E, route="gram")
