@@ -5,12 +5,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 
-from symmf.linalg import norms
 from symmf.linalg import (
     BlockPower,
     dense_objective,
     inner,
     largest_eigenvalue,
+    norms,
     residual_operator,
     smallest_eigenvalue,
     spectral_norm,

@@ -47,8 +47,10 @@ def inverse_iteration(
         options={"SymmetricMode": True},
     )
     X = orthonormal(start, rng)
-    for solves in range(1, _ROUNDS + 1):
+    solves, residual = 0, np.inf
+    while residual > tol and solves < _ROUNDS:
         Y = lu.solve(X)
+        solves += 1
         T = X.T @ Y
         nu, U = np.linalg.eigh((T + T.T) / 2)
         nu, U = nu[::-1], U[:, ::-1]
@@ -56,8 +58,6 @@ def inverse_iteration(
         R = Y[:, :k] - (X @ U[:, :k]) * nu[:k]
         residual = float(np.max(np.linalg.norm(R, axis=0) / nu[:k]))
         X = orthonormal(Y, rng)
-        if residual <= tol:
-            break
     # The last solve has improved the block once more.
     theta, X = rayleigh_ritz(lambda V: S @ V, X)[:2]
     return Found(theta[:k], np.ascontiguousarray(X[:, :k]), solves, residual)
@@ -103,7 +103,7 @@ def rayleigh_ritz(
 
 
 def _degree(theta: FloatArray, k: int, cut: float, floor: float, missing: float) -> int:
-    """The degree that should gain what is missing, within what rounding allows."""
+    """Return the degree that gains what is missing, within what rounding allows."""
     half, middle = (cut - floor) / 2, (cut + floor) / 2
     rates = np.arccosh(np.maximum((theta[[0, k - 1]] - middle) / half, 1.0 + 1e-12))
     wanted = np.log(4 * missing) / rates[1]
@@ -123,7 +123,8 @@ def filtered(
     half, middle = (cut - floor) / 2, (cut + floor) / 2
     sigma = half / (top - middle)
     ratio = sigma
-    before, now = X, (product(X) - middle * X) * (ratio / half)
+    before: FloatArray = X
+    now: FloatArray = (product(X) - middle * X) * (ratio / half)
     for _ in range(degree - 1):
         following = 1.0 / (2.0 / sigma - ratio)
         new = product(now)

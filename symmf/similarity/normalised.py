@@ -85,7 +85,8 @@ class Affine(SymmetricOperator):
         """a^2 ||S||^2 + 2 a b tr S + b^2 n."""
         trace = float(self.S.diagonal().sum(dtype=np.float64))
         a, b = self.a, self.b
-        return a * a * self.S.fro2 + 2 * a * b * trace + b * b * self.shape[0]
+        n = int(self.shape[0])
+        return a * a * float(self.S.fro2) + 2 * a * b * trace + b * b * n
 
     @property
     def eigenvalue_floor(self) -> float:

@@ -86,7 +86,6 @@ class Procrustes(Solver):
 
 def _square_root(problem: Problem, rng: np.random.Generator) -> FloatArray:
     """B with B B^T the best positive semidefinite approximation of rank k."""
-
     values, vectors = top_eigenpairs(problem.M, problem.k, rng)
     positive = values > 0
     root = vectors[:, positive] * np.sqrt(values[positive])

@@ -1,0 +1,119 @@
+"""The routes of the block eigensolver, against LAPACK."""
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from symmf.linalg import eigenpairs, norms, solve_eigenpairs
+from symmf.similarity import regularise
+from symmf.similarity.graphs import normalised_cut
+from symmf.similarity.normalised import Affine, NormalisedGraph
+from symmf.similarity.operators import SparseOperator, as_operator
+
+
+@pytest.fixture(autouse=True)
+def no_dense_route(monkeypatch):
+    monkeypatch.setattr(norms, "DENSE_EIGEN_LIMIT", 5)
+
+
+def ring_graph(sizes, seed=0):
+    """Rings with random weights, one component each, all rows normalised."""
+    rng = np.random.default_rng(seed)
+    blocks = []
+    for size in sizes:
+        W = np.zeros((size, size))
+        for step in (1, 2, 5):
+            i = np.arange(size)
+            W[i, (i + step) % size] = rng.uniform(0.2, 1.0, size)
+        blocks.append(W + W.T)
+    W = sparse.csr_array(sparse.block_diag(blocks))
+    return normalised_cut(SparseOperator(W))
+
+
+@pytest.mark.parametrize("thin", [True, False], ids=["inverse_iteration", "chebyshev"])
+@pytest.mark.parametrize("sizes", [[400], [150, 120, 90], [60] * 7])
+def test_both_routes_for_graphs_agree_with_lapack(thin, sizes):
+    S = ring_graph(sizes)
+    assert isinstance(S, NormalisedGraph)
+    S.thin_factor = thin
+    k = 8
+    wanted = np.linalg.eigvalsh(S.toarray())[::-1][:k]
+    found = solve_eigenpairs(S, k, np.random.default_rng(0), tol=1e-9)
+    assert found.route == ("inverse_iteration" if thin else "chebyshev")
+    np.testing.assert_allclose(found.values, wanted, atol=1e-9)
+    np.testing.assert_allclose(found.vectors.T @ found.vectors, np.eye(k), atol=1e-9)
+    np.testing.assert_allclose(
+        S.matmat(found.vectors), found.vectors * found.values, atol=1e-6
+    )
+
+
+@pytest.mark.parametrize("thin", [True, False])
+def test_same_seed_same_bits_and_what_the_default_accuracy_means(thin):
+    S = ring_graph([300, 200])
+    S.thin_factor = thin
+    one, two = (solve_eigenpairs(S, 6, np.random.default_rng(3)) for _ in range(2))
+    np.testing.assert_array_equal(one.vectors, two.vectors)
+    assert one.residual <= 1e3 * eigenpairs.CLUSTERING_ACCURACY
+    wanted = np.linalg.eigvalsh(S.toarray())[::-1][:6]
+    # Ritz values err by the square of the residual over a gap.
+    np.testing.assert_allclose(one.values, wanted, atol=1e-6)
+
+
+def test_one_solve_serves_every_lambda():
+    S = NormalisedGraph(ring_graph([250, 200]).M, of_graph=True)
+    base = solve_eigenpairs(S, 4, np.random.default_rng(0))
+    for weight in (0.5, 10.0):
+        M = regularise(S, weight)
+        assert isinstance(M, Affine)
+        found = solve_eigenpairs(M, 4, np.random.default_rng(0))
+        np.testing.assert_array_equal(found.vectors, base.vectors)
+        np.testing.assert_allclose(
+            found.values, (1 + weight) * base.values - weight, atol=1e-12
+        )
+        dense = (1 + weight) * S.toarray() - weight * np.eye(450)
+        np.testing.assert_allclose(M.toarray(), dense, atol=1e-14)
+        assert M.fro2 == pytest.approx(np.sum(dense**2))
+        np.testing.assert_allclose(M.diagonal(), np.diag(dense))
+        np.testing.assert_allclose(M.columns([3, 7]), dense[:, [3, 7]])
+        assert M.eigenvalue_floor <= np.linalg.eigvalsh(dense)[0] + 1e-12
+
+
+def test_the_scaled_laplacian_of_the_graph_is_that_of_the_scaled_graph():
+    """D^-1/2 (W - lambda L_W) D^-1/2 = (1 + lambda) S - lambda I."""
+    rng = np.random.default_rng(0)
+    W = np.triu(rng.random((12, 12)), 1)
+    W += W.T
+    d = W.sum(axis=1)
+    M = (W - 0.7 * (np.diag(d) - W)) / np.sqrt(np.multiply.outer(d, d))
+    S = normalised_cut(SparseOperator(sparse.csr_array(W)))
+    ours = NormalisedGraph(S.M, of_graph=True).regularised(0.7).toarray()
+    np.testing.assert_allclose(ours, M, atol=1e-14)
+    assert not np.allclose(regularise(S, 0.7).toarray(), M, atol=1e-3)
+
+
+@pytest.mark.parametrize("copies", [2, 6, 9])
+def test_krylov_finds_every_copy(copies):
+    rng = np.random.default_rng(copies)
+    Q = np.linalg.qr(rng.standard_normal((120, 120)))[0]
+    values = np.concatenate([[3.0], np.full(copies, 2.0), rng.uniform(-2.5, 1.5, 200)])
+    values = values[:120]
+    M = (Q * values) @ Q.T
+    k = copies + 2
+    operator = as_operator((M + M.T) / 2)
+    found = solve_eigenpairs(operator, k, np.random.default_rng(0))
+    assert found.route == "krylov"
+    np.testing.assert_allclose(found.values, np.sort(values)[::-1][:k], atol=1e-8)
+
+
+def test_many_samples_with_few_features_take_the_small_gram_matrix():
+    rng = np.random.default_rng(0)
+    F = rng.standard_normal((300, 10))
+    operator = as_operator(F @ F.T)
+    operator.gram_factor = F
+    found = solve_eigenpairs(operator, 4, rng)
+    assert found.route == "gram"
+    wanted = np.linalg.eigvalsh(F @ F.T)[::-1][:4]
+    np.testing.assert_allclose(found.values, wanted)
+    np.testing.assert_allclose(
+        F @ (F.T @ found.vectors), found.vectors * found.values, atol=1e-9
+    )
