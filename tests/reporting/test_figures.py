@@ -217,7 +217,9 @@ def test_two_classes_can_be_illustrated(tmp_path: Path) -> None:
     np.savez(folder / "illustration.npz", A=A, H=A[:, :1], labels=[1, 1, 1, 0, 0, 0],
              classes=[0, 0, 0, 1, 1, 1])  # fmt: skip
     results = load_results(tmp_path)
-    assert "mean -1.00" in draw("motivation", results).drawings[0].caption
+    assert (
+        "class 0 with class 1, -1.00" in draw("motivation", results).drawings[0].caption
+    )
     assert "100% of the samples agree" in draw("embedding", results).drawings[0].caption
 
 

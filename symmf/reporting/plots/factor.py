@@ -8,6 +8,7 @@ row), ``labels`` (cluster of each row) and, if given, ``names`` of the classes.
 from __future__ import annotations
 
 import zipfile
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -18,7 +19,8 @@ from matplotlib.patches import Rectangle
 from scipy.optimize import linear_sum_assignment
 
 from symmf.notation import FloatArray, LabelArray
-from symmf.reporting.plots.base import Drawing, Gallery
+from symmf.reporting.plots.base import Drawing, Gallery, Tooltips
+from symmf.reporting.plots.legend import legend_below
 from symmf.reporting.plots.style import (
     CLASS_COLORS,
     CLASS_MARKERS,
@@ -27,7 +29,9 @@ from symmf.reporting.plots.style import (
 )
 from symmf.reporting.results import Experiment, Missing, Results, run_command
 from symmf.reporting.selection.cells import dataset_title
+from symmf.texts import plot_text
 
+DASHED = (0, (2.5, 1.2))
 MOST_NAMED = 12  # a longer legend would be larger than the picture
 
 
@@ -121,15 +125,18 @@ def _motivation(picture: Illustration, results: Results) -> Drawing:
     _heat(figure, right, H)
     edges = np.concatenate([[0], np.cumsum(np.bincount(classes))])
     _frames(left, right, edges, same, (first, second), H.shape[1])
+    left.plot([], [], color=SIMILAR, lw=2.2, label="most similar block")
+    left.plot([], [], color=DISSIMILAR, lw=2.2, ls=DASHED, label="least similar block")
     middles = (edges[:-1] + edges[1:] - 1) / 2
-    left.set_yticks(middles, picture.names)
+    left.set_yticks(middles, [plot_text(name) for name in picture.names])
     right.set_yticks([])
     left.set_xticks([])
-    right.set_xticks(range(H.shape[1]), [str(j + 1) for j in range(H.shape[1])])
+    right.set_xticks(range(H.shape[1]), [str(j) for j in range(H.shape[1])])
     left.set_title("A, rows ordered by class")
     right.set_title("H, same rows")
     right.set_xlabel("column of H")
-    data = pd.DataFrame(H, columns=[f"h{j + 1}" for j in range(H.shape[1])])
+    legend_below(figure)
+    data = pd.DataFrame(H, columns=[f"h{j}" for j in range(H.shape[1])])
     for index, name in enumerate(picture.names):
         data[f"mean similarity to {name}"] = A[:, classes == index].mean(axis=1)
     data.insert(0, "class", [picture.names[c] for c in classes])
@@ -140,11 +147,14 @@ def _motivation(picture: Illustration, results: Results) -> Drawing:
         experiment=picture.experiment.name,
         title=f"Similarity and factor: {title}",
         caption=(
-            f"{len(A)} samples of {title}, rows ordered by class. Solid frame: the "
-            f"most similar block ({names[same]}, mean {means[same, same]:.2f}) and "
-            "its rows of H, which are alike. Dashed frame: the least similar block "
-            f"({names[first]} and {names[second]}, mean {means[first, second]:.2f}) "
-            "and its rows of H, which differ."
+            f"{len(A)} samples of {title}, rows ordered by class; columns of H, "
+            "clusters and unnamed classes are counted from 0. Solid frame: the block "
+            f"of A with the highest mean ({names[same]} with itself, "
+            f"{means[same, same]:.2f}) and the rows of H that belong to it. Dashed "
+            f"frames: the block with the lowest mean ({names[first]} with "
+            f"{names[second]}, {means[first, second]:.2f}) and the two sets of rows "
+            "of H that belong to it. Similar rows of A should have similar rows of H, "
+            "dissimilar ones different rows."
         ),
         figure=figure,
         data=data,
@@ -196,7 +206,7 @@ def _frames(
                 fill=False,
                 ec=SIMILAR if similar else DISSIMILAR,
                 lw=2.2,
-                ls="-" if similar else (0, (2.5, 1.2)),
+                ls="-" if similar else DASHED,
                 clip_on=False,
                 zorder=5,
             )
@@ -232,37 +242,23 @@ def plane(H: FloatArray) -> FloatArray:
 def _embedding(picture: Illustration, results: Results) -> Drawing:
     Y = plane(picture.H)
     clusters = matched(picture.classes, picture.labels)
-    figure = Figure(figsize=(6.8, 3.5), layout="constrained")
-    panels = figure.subplots(1, 2, sharex=True, sharey=True)
-    points: dict[str, list[str]] = {}
-    for ax, groups, title, side in (
-        (panels[0], picture.classes, "by class", "class"),
-        (panels[1], clusters, "by cluster found", "cluster"),
-    ):
-        for value in np.unique(groups):
-            here = np.flatnonzero(groups == value)
-            name = f"embedding-{side}-{value}"
-            ax.plot(
-                Y[here, 0],
-                Y[here, 1],
-                ls="none",
-                marker=CLASS_MARKERS[value % len(CLASS_MARKERS)],
-                color=CLASS_COLORS[value % len(CLASS_COLORS)],
-                ms=4,
-                alpha=0.8,
-                mew=0,
-                gid=name,
-                label=picture.names[value] if side == "class" else f"{value + 1}",
-            )
-            points[name] = [
-                f"{picture.names[picture.classes[i]]}, cluster {clusters[i] + 1}"
-                for i in here
-            ]
-        ax.set_title(title)
-        ax.set_xlabel("first principal component of H")
-        if len(np.unique(groups)) <= MOST_NAMED:
-            ax.legend(loc="upper center", bbox_to_anchor=(0.5, -0.17), ncols=4)
-    panels[0].set_ylabel("second")
+    texts = [
+        f"{picture.names[c]}, cluster {cluster}"
+        for c, cluster in zip(picture.classes, clusters, strict=True)
+    ]
+    figure = Figure(figsize=(6.8, 3.2), layout="constrained")
+    left, right = figure.subplots(1, 2, sharex=True, sharey=True)
+    further = range(len(picture.names), int(clusters.max()) + 1)
+    names = [*picture.names, *(f"cluster {value}" for value in further)]
+    tooltips = {
+        **_scatter(left, Y, picture.classes, names, texts, "class"),
+        **_scatter(right, Y, clusters, names, texts, "cluster"),
+    }
+    if len(names) <= MOST_NAMED:
+        legend_below(figure, "class, and the cluster matched to it")
+    left.set_title("by class")
+    right.set_title("by cluster found")
+    left.set_ylabel("second")
     agree = float(np.mean(clusters == picture.classes))
     title = dataset_title(picture.experiment.dataset, results)
     return Drawing(
@@ -271,8 +267,8 @@ def _embedding(picture: Illustration, results: Results) -> Drawing:
         title=f"Rows of H: {title}",
         caption=(
             f"{len(Y)} samples; the first two principal components of the rows of H. "
-            "Clusters take the colour of the class they match best; "
-            f"{agree:.0%} of the samples agree."
+            "Clusters take the number, colour and mark of the class they match best, "
+            f"both counted from 0; {agree:.0%} of the samples agree."
         ),
         figure=figure,
         data=pd.DataFrame(
@@ -280,11 +276,40 @@ def _embedding(picture: Illustration, results: Results) -> Drawing:
                 "first": Y[:, 0],
                 "second": Y[:, 1],
                 "class": [picture.names[c] for c in picture.classes],
-                "cluster": clusters + 1,
+                "cluster": clusters,
             }
         ),
-        tooltips=points,
+        tooltips=tooltips,
     )
+
+
+def _scatter(
+    ax: Axes,
+    Y: FloatArray,
+    groups: LabelArray,
+    names: Sequence[str],
+    texts: Sequence[str],
+    side: str,
+) -> Tooltips:
+    """Draw the points of each group with their mark; return their texts."""
+    tooltips = {}
+    for value in np.unique(groups).tolist():
+        here = np.flatnonzero(groups == value)
+        name = f"embedding-{side}-{value}"
+        ax.plot(
+            *Y[here].T,
+            ls="none",
+            marker=CLASS_MARKERS[value % len(CLASS_MARKERS)],
+            color=CLASS_COLORS[value % len(CLASS_COLORS)],
+            ms=4,
+            alpha=0.8,
+            mew=0,
+            gid=name,
+            label=plot_text(names[value]),
+        )
+        tooltips[name] = [texts[i] for i in here.tolist()]
+    ax.set_xlabel("first principal component of H")
+    return tooltips
 
 
 def matched(classes: LabelArray, labels: LabelArray) -> LabelArray:
