@@ -119,3 +119,14 @@ METRICS = {
         Metric(name="ari", title="ARI", function=ari),
     )
 }
+
+
+def score(y_true: Any, y_pred: Any) -> dict[str, float]:
+    """Return every metric of a clustering, by name.
+
+    Examples
+    --------
+    >>> score([0, 0, 1, 1], [1, 1, 0, 0])["ac"]
+    1.0
+    """
+    return {name: float(m.function(y_true, y_pred)) for name, m in METRICS.items()}

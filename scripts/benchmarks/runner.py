@@ -76,7 +76,7 @@ def _time_bare_loop(plan: Plan, jobs: int) -> float:
 def _bare(trial: Trial, data: Dataset) -> dict[str, float]:
     from sklearn.cluster import KMeans
 
-    from symmf.experiment.execution.trial import score
+    from symmf.metrics import score
 
     chosen = data.subset(trial.classes)
     model = KMeans(trial.n_clusters, n_init=1, random_state=trial.random_state)

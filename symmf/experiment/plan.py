@@ -35,7 +35,7 @@ class Plan:
     """One experiment of a run.
 
     ``trials`` is the whole grid, ``selected`` what this run is asked to care for
-    (``--only``, ``--shard``), ``records`` what is finished, by key.
+    (``--only``, ``--shard``).
     """
 
     config: ExperimentConfig
@@ -44,7 +44,15 @@ class Plan:
     store: ExperimentStore
     trials: list[Trial]
     selected: list[Trial]
-    records: dict[str, Record] = field(default_factory=dict)
+    _records: dict[str, Record] | None = field(default=None, repr=False)
+
+    @property
+    def records(self) -> dict[str, Record]:
+        """What is finished, by key; read from the folder when first asked for."""
+        if self._records is None:
+            self.read_records()
+        assert self._records is not None
+        return self._records
 
     @property
     def name(self) -> str:
@@ -71,13 +79,14 @@ class Plan:
 
     def read_records(self, *, set_aside: bool = False) -> None:
         """Read the records of the whole grid; with the lock, move broken ones away."""
-        self.records = {}
+        found = {}
         for key in dict.fromkeys(trial.key for trial in self.trials):
             record = self.store.read(key)
             if record is not None:
-                self.records[key] = record
+                found[key] = record
             elif set_aside:
                 self.store.set_aside(key)
+        self._records = found
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,7 +163,7 @@ def _plan(
     check_n_clusters(config, facts, document)
     trials = expand(config, facts)
     wanted = [t for t in trials if not only or t.method in only or t.estimator in only]
-    plan = Plan(
+    return Plan(
         config=config,
         facts=facts,
         data=data,
@@ -162,8 +171,6 @@ def _plan(
         trials=trials,
         selected=shard.of(wanted),
     )
-    plan.read_records()
-    return plan
 
 
 def _load(

@@ -232,7 +232,7 @@ class _Session:
         for plan in self.plans.values():
             table = plan.store.folder / TRIALS_FILE
             if plan.name in self.stale or not table.is_file():
-                export_store(plan.store, plan.records)
+                export_store(plan.store, plan.trials, plan.records)
         self.stale.clear()
         self.exported = time.monotonic()
 

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import errno
+import hashlib
+import json
 import os
 import signal
 import subprocess
 import sys
+import time
 from dataclasses import replace
+from io import StringIO
 
+import h5py
 import numpy as np
 import pandas as pd
 import pytest
@@ -22,7 +27,15 @@ from symmf.errors import InputError
 from symmf.experiment.config.grid import Facts, expand
 from symmf.experiment.config.model import ExperimentConfig
 from symmf.experiment.replay import compare
-from symmf.experiment.store.export import export_store, frames, thin, write_csv
+from symmf.experiment.store import record_file
+from symmf.experiment.store.export import (
+    csv_text,
+    export_store,
+    frames,
+    fresh_tables,
+    is_stale,
+    thin,
+)
 from symmf.experiment.store.folder import (
     ExperimentStore,
     find_record,
@@ -36,6 +49,7 @@ from symmf.experiment.store.record_file import (
     to_bytes,
 )
 from symmf.experiment.values import Outcome, Record, Status
+from symmf.metrics import METRICS, Metric
 
 CONFIG = ExperimentConfig.model_validate(
     {
@@ -65,8 +79,9 @@ def outcome(value=0.5, **given):
             "started": "2022-01-01T00:00:00.000+00:00",
             "labels": np.array([0, 1, 1]),
             "y": np.array([0, 0, 1]),
-            "scores": {"ac": value, "nmi": 0.1 + 0.2, "nmi_max": 1e-300, "ari": -0.0},
-            "seconds": 0.1,
+            "scores": {"ac": value, "silhouette": 1e-300},
+            "seconds": 0.1 + 0.2,
+            "solver": "eigen",
             "n_samples": 3,
             "n_iter": 4,
             **given,
@@ -119,8 +134,6 @@ def test_a_record_reads_back_to_the_same_bits(found, error, split, message, scor
 
 
 def test_h5py_reads_a_record_file(tmp_path):
-    import h5py
-
     path = tmp_path / "record.h5"
     path.write_bytes(to_bytes(Record(trial=SAMPLE, outcome=outcome())))
     with h5py.File(path) as file:
@@ -150,6 +163,103 @@ def test_a_broken_record_counts_as_missing(tmp_path, caplog):
     store.set_aside(key)
     assert key not in store.list_keys()
     assert store.read("0" * 64) is None
+
+
+def test_the_bytes_of_a_record_do_not_depend_on_the_clock():
+    record = Record(trial=SAMPLE, outcome=outcome())
+    before = to_bytes(record)
+    time.sleep(1.1)
+    assert to_bytes(record) == before
+
+
+def test_records_are_written_so_that_every_hdf5_since_1_10_reads_them():
+    # The superblock's version: 2 and above need HDF5 1.8, and images made with the
+    # latest format were not readable before HDF5 2.0.
+    assert to_bytes(Record(trial=SAMPLE, outcome=outcome()))[8] == 0
+
+
+def test_a_record_of_an_earlier_version_is_read(monkeypatch):
+    monkeypatch.delitem(record_file._KINDS, "solver")
+    monkeypatch.delitem(record_file._KINDS, "attempts")
+    content = to_bytes(Record(trial=SAMPLE, outcome=outcome()))
+    monkeypatch.undo()
+    found = from_bytes(content).outcome
+    assert (found.solver, found.attempts, found.seconds) == ("", 1, 0.1 + 0.2)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("status", "splendid"),
+        ("message", 5),
+        ("seconds", "long"),
+        ("seconds", True),
+        ("n_iter", 1.5),
+        ("warnings", "one"),
+        ("warnings", [1]),
+        ("scores", [0.5]),
+        ("scores", {"ac": "high"}),
+        ("attempts", None),
+        ("labels", np.zeros((3, 1))),
+        ("labels", np.zeros(2, dtype=int)),
+        ("labels", np.array([b"a", b"b", b"c"])),
+    ],
+)
+def test_odd_content_under_a_right_checksum_is_no_record(name, value):
+    odd = outcome()
+    object.__setattr__(odd, name, value)
+    with pytest.raises(BrokenRecordError):
+        from_bytes(to_bytes(Record(trial=SAMPLE, outcome=odd)))
+
+
+@given(st.recursive(st.none() | st.integers() | st.text(), st.lists, max_leaves=4))
+def test_any_json_under_a_right_checksum_is_no_record(value):
+    content = np.frombuffer(json.dumps(value).encode(), dtype=np.uint8)
+    arrays = {"format": np.array(1), "json": content}
+    image = record_file._image(arrays)
+    with pytest.raises(BrokenRecordError):
+        from_bytes(image + hashlib.sha256(image).digest())
+
+
+def test_a_record_stored_elsewhere_is_not_followed(tmp_path):
+    secret = tmp_path / "secret"
+    secret.write_bytes(bytes(range(8)))
+    path = tmp_path / "record.h5"
+    whole = to_bytes(Record(trial=SAMPLE, outcome=outcome()))
+    path.write_bytes(whole[:-32])
+    with h5py.File(path, "r+") as file:
+        del file["labels"]
+        external = [(str(secret), 0, h5py.h5f.UNLIMITED)]
+        file.create_dataset("labels", (3,), np.uint8, external=external)
+    image = path.read_bytes()
+    with pytest.raises(BrokenRecordError, match="stored elsewhere"):
+        from_bytes(image + hashlib.sha256(image).digest())
+    with h5py.File(path, "r+") as file:
+        del file["labels"]
+        file["labels"] = h5py.ExternalLink(str(secret), "/labels")
+    image = path.read_bytes()
+    with pytest.raises(BrokenRecordError, match="is a link"):
+        from_bytes(image + hashlib.sha256(image).digest())
+
+
+@pytest.mark.parametrize("make", [os.mkdir, os.mkfifo])
+def test_what_is_no_file_is_set_aside_as_often_as_needed(tmp_path, caplog, make):
+    store = filled(tmp_path, n=1)
+    (key,) = store.list_keys()
+    record = store.read(key)
+    for number in range(1, 4):
+        store.path(key).unlink()
+        make(store.path(key))  # reading a FIFO would wait for ever
+        assert store.read(key) is None
+        store.set_aside(key)
+        assert len(list(store.records_folder.glob("*.broken*"))) == number
+        store.write(record)
+        assert store.read(key) is not None
+    assert "it is not a file" in caplog.text
+    store.set_aside(key)
+    make(store.path(key))
+    store.discard(key)
+    assert not store.path(key).exists()
 
 
 def test_a_record_under_another_name_counts_as_missing(tmp_path):
@@ -245,8 +355,9 @@ def test_the_tables_have_the_promised_columns_order_and_floats(tmp_path):
     )
     expected = [("b", "0.0"), ("b", "0.5"), ("a", "")]
     assert order == [(k, *m) for k in ("2", "10") for m in expected for _ in range(2)]
-    assert set(table["nmi"]) == {"0.30000000000000004"}
-    assert set(table["nmi_max"]) == {"1e-300"}
+    assert set(table["seconds"]) == {"0.30000000000000004"}
+    assert set(table["solver"]) == {"eigen"}
+    assert set(table["attempts"]) == {"1"}
     assert table["classes"].iloc[-1] == "0 1 2 3 4 5 6 7 8 9"
     assert set(table["trial"]) == {"0", "1"}
     traces = pd.read_csv(store.folder / "traces.csv")
@@ -266,18 +377,91 @@ def test_the_columns_are_those_that_reports_read():
         assert [column for column in written if column in read] == list(read)
 
 
-def test_a_failure_is_a_row_without_scores(tmp_path):
-    store = filled(tmp_path)
+def test_a_failure_is_a_row_without_scores():
     trial = expand(CONFIG, FACTS)[0]
     failed = Outcome(status=Status.FAILED, message="a\nb " + "x" * 999, traceback="T")
     table, traces = frames([trial], {trial.key: Record(trial=trial, outcome=failed)})
-    write_csv(store.folder / "x.csv", table)
-    row = pd.read_csv(store.folder / "x.csv", keep_default_na=False).iloc[0]
+    row = pd.read_csv(StringIO(csv_text(table)), keep_default_na=False).iloc[0]
     assert row["status"] == "failed"
     assert row["ac"] == row["seconds"] == row["n_iter"] == ""
     assert row["message"].startswith("a b xxx")
     assert len(row["message"]) <= 300
     assert traces.empty
+
+
+def test_scores_are_those_of_the_stored_labels():
+    trial = expand(CONFIG, FACTS)[0]
+    record = Record(trial=trial, outcome=outcome(0.123))
+    table, _ = frames([trial], {trial.key: record})
+    # Of the labels 0 1 1 and the classes 0 0 1: two samples matched; AC is not 0.123.
+    assert table["ac"].tolist() == [2 / 3]
+    assert table["silhouette"].tolist() == [1e-300]
+    without = Record(trial=trial, outcome=outcome(0.123, y=None))
+    table, _ = frames([trial], {trial.key: without})
+    assert table["ac"].tolist() == [0.123]
+
+
+def test_a_metric_added_later_appears_for_old_records(tmp_path, monkeypatch):
+    store = filled(tmp_path)
+    export_store(store)
+    assert fresh_tables(store) is None
+    before = {path: path.read_bytes() for path in store.folder.rglob("*.*")}
+    purity = Metric(name="purity", title="Purity", function=lambda y, _: len(y) / 4)
+    monkeypatch.setitem(METRICS, "purity", purity)
+    assert is_stale(store)
+    tables = fresh_tables(store)
+    found = pd.read_csv(StringIO(tables["trials.csv"]))
+    assert list(found.columns) == list(trial_columns())
+    assert set(found["purity"]) == {0.75}
+    assert tables["traces.csv"] == before[store.folder / "traces.csv"].decode()
+    # A reading command has written nothing; the next run will.
+    assert {path: path.read_bytes() for path in before} == before
+    export_store(store)
+    assert (store.folder / "trials.csv").read_text() == tables["trials.csv"]
+
+
+def test_known_scores_are_used_only_if_no_metric_is_missing(monkeypatch):
+    trial = expand(CONFIG, FACTS)[0]
+    records = {trial.key: Record(trial=trial, outcome=outcome())}
+    known = {trial.key: dict.fromkeys(METRICS, 0.25)}
+    assert frames([trial], records, known)[0]["ac"].tolist() == [0.25]
+    half = Metric(name="half", title="", function=lambda *_: 0.5)
+    monkeypatch.setitem(METRICS, "half", half)
+    table, _ = frames([trial], records, known)
+    assert (table["ac"][0], table["half"][0]) == (2 / 3, 0.5)
+    assert known[trial.key]["half"] == 0.5
+
+
+def test_the_digest_of_labels_is_that_of_the_partition():
+    trial = expand(CONFIG, FACTS)[0]
+
+    def digest(found):
+        found = outcome(labels=np.array(found), y=np.zeros(len(found), dtype=int))
+        table, _ = frames([trial], {trial.key: Record(trial=trial, outcome=found)})
+        return table["labels_sha256"][0]
+
+    # By size, ties by first occurrence: the clusters 9, 4 and 7 become 0, 1 and 2.
+    expected = b"".join(i.to_bytes(8, "little") for i in (1, 0, 0, 2))
+    assert digest([4, 9, 9, 7]) == hashlib.sha256(expected).hexdigest()
+    assert digest([0, 1, 1, 2]) == digest([4, 9, 9, 7]) != digest([0, 1, 2, 1])
+    failed = Record(trial=trial, outcome=Outcome(status=Status.DIED))
+    assert frames([trial], {trial.key: failed})[0]["labels_sha256"].tolist() == [""]
+
+
+def test_tables_are_stale_when_a_record_or_the_description_is_newer(tmp_path):
+    store = filled(tmp_path, n=2)
+    assert is_stale(store)
+    export_store(store)
+    assert not is_stale(store)
+    store.write(Record(trial=expand(CONFIG, FACTS)[5], outcome=outcome()))
+    assert len(pd.read_csv(StringIO(fresh_tables(store)["trials.csv"]))) == 3
+    export_store(store)
+    later = (store.folder / "trials.csv").stat().st_mtime_ns + 10**9
+    os.utime(store.folder / "experiment.yaml", ns=(later, later))
+    assert is_stale(store)
+    # Without records there is nothing to make tables from.
+    assert not is_stale(filled(tmp_path / "empty", n=0))
+    assert not is_stale(ExperimentStore(tmp_path / "absent"))
 
 
 def test_without_traces_there_is_no_trace_table(tmp_path):

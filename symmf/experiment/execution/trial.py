@@ -11,7 +11,7 @@ import numpy as np
 
 from symmf.experiment.execution.memory import MemoryMeter, is_out_of_memory
 from symmf.experiment.values import Job, Outcome, Status, now
-from symmf.notation import FloatArray, LabelArray
+from symmf.notation import FloatArray
 
 if TYPE_CHECKING:
     from symmf.datasets import Dataset
@@ -60,7 +60,7 @@ def run_trial(job: Job, data: Dataset) -> Outcome:
 
 def _run(job: Job, data: Dataset, found: dict[str, Any]) -> None:
     from symmf.features.preprocess import preprocess
-    from symmf.metrics import silhouette
+    from symmf.metrics import score, silhouette
 
     trial = job.trial
     chosen = data.subset(trial.classes) if trial.classes else data
@@ -111,10 +111,3 @@ def _read_fit(estimator: Any) -> dict[str, Any]:
 
 def _trace(values: Any) -> FloatArray | None:
     return None if values is None else np.asarray(values, dtype=np.float64).ravel()
-
-
-def score(y: LabelArray, labels: LabelArray) -> dict[str, float]:
-    """Return every metric of a clustering."""
-    from symmf.metrics import METRICS
-
-    return {name: float(m.function(y, labels)) for name, m in METRICS.items()}

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Mapping
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,21 +11,29 @@ import pandas as pd
 
 from symmf.experiment.store.folder import ExperimentStore
 from symmf.experiment.store.layout import (
+    EXPERIMENT_FILE,
+    RECORD_SUFFIX,
     TRACE_COLUMNS,
     TRACES_FILE,
     TRIALS_FILE,
     trial_columns,
 )
-from symmf.experiment.values import Record, Trial, canonical_json
-from symmf.files import write_atomically
+from symmf.experiment.values import Outcome, Record, Trial, canonical_json
+from symmf.metrics import METRICS, score
 
 TRACE_POINTS = 200
 MESSAGE_LENGTH = 300
 
 
-def trial_row(trial: Trial, record: Record) -> dict[str, Any]:
+# Scores by key of records, where they are known to be those of the metrics as they are.
+Scores = dict[str, Mapping[str, float]]
+
+
+def trial_row(trial: Trial, record: Record, known: Scores) -> dict[str, Any]:
     """Return the row of a trial; names come from the config as it is now."""
     outcome = record.outcome
+    if trial.key not in known or not known[trial.key].keys() >= METRICS.keys():
+        known[trial.key] = scores_of(outcome)
     message = " ".join(outcome.message.split())
     if len(message) > MESSAGE_LENGTH:
         message = message[: MESSAGE_LENGTH - 4] + " ..."
@@ -34,20 +42,40 @@ def trial_row(trial: Trial, record: Record) -> dict[str, Any]:
         "estimator": trial.estimator,
         "label": trial.label,
         "paper_row": trial.paper_row,
-        "status": outcome.status,
-        **outcome.scores,
+        "status": outcome.status.value,
+        **known[trial.key],
         "seconds": outcome.seconds,
         "n_iter": outcome.n_iter,
         "stop": outcome.stop,
+        "solver": outcome.solver,
         "error": None if not _length(outcome.error) else float(outcome.error[-1]),  # type: ignore[index]
         "n_samples": outcome.n_samples,
         "classes": " ".join(map(str, trial.classes)),
         "preprocess": "+".join(trial.preprocess) or "none",
         "parameters": canonical_json(trial.parameters),
         "peak_memory_mb": outcome.peak_memory_mb,
+        "attempts": outcome.attempts,
         "message": message,
+        "labels_sha256": _labels_digest(outcome),
         "key": trial.key,
     }
+
+
+def scores_of(outcome: Outcome) -> dict[str, float]:
+    """Return the scores of an outcome: of its labels, by every metric there is now.
+
+    So a metric that is added is there for old records too. A score that needs more
+    than labels is the one the trial kept.
+    """
+    if not outcome.ok or outcome.labels is None or outcome.y is None:
+        return dict(outcome.scores)
+    return {**outcome.scores, **score(outcome.y, outcome.labels)}
+
+
+def _labels_digest(outcome: Outcome) -> str:
+    from symmf.labels import labels_digest
+
+    return "" if outcome.labels is None else labels_digest(outcome.labels)
 
 
 def trace_rows(trial: Trial, record: Record) -> list[dict[str, Any]]:
@@ -112,14 +140,17 @@ def sort_trials(trials: Iterable[Trial]) -> list[Trial]:
 
 
 def frames(
-    trials: Iterable[Trial], records: Mapping[str, Record]
+    trials: Iterable[Trial],
+    records: Mapping[str, Record],
+    known: Scores | None = None,
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Return the tables of trials and of traces for the records there are."""
     rows, traces = [], []
+    known = {} if known is None else known
     for trial in sort_trials(trials):
         record = records.get(trial.key)
         if record is not None:
-            rows.append(trial_row(trial, record))
+            rows.append(trial_row(trial, record, known))
             traces.extend(trace_rows(trial, record))
     return (
         pd.DataFrame(rows, columns=list(trial_columns()), dtype=object),
@@ -127,23 +158,83 @@ def frames(
     )
 
 
-def write_csv(path: Path, frame: pd.DataFrame) -> None:
-    """Write a table with floats that read back to the same bits."""
-    text = frame.to_csv(index=False, lineterminator="\n")
-    write_atomically(path, text)
+def csv_text(frame: pd.DataFrame) -> str:
+    """Return a table as CSV, with floats that read back to the same bits."""
+    return str(frame.to_csv(index=False, lineterminator="\n"))
 
 
 def export_store(
-    store: ExperimentStore, records: Mapping[str, Record] | None = None
+    store: ExperimentStore,
+    trials: Iterable[Trial] | None = None,
+    records: Mapping[str, Record] | None = None,
+    known: Scores | None = None,
 ) -> None:
-    """Write the tables of an experiment; ``traces.csv`` only if there are traces."""
-    trials = store.trials()
+    """Write the tables of an experiment; ``traces.csv`` only if there are traces.
+
+    ``trials`` and ``records`` are read from the folder where they are not given;
+    ``known`` keeps scores from one call to the next. Only the holder of the folder's
+    lock calls this.
+    """
+    tables = _tables(store, trials, records, known)
+    for name, text in tables.items():
+        path = store.folder / name
+        if text is None:
+            path.unlink(missing_ok=True)
+        else:
+            store.write_file(path, text)
+
+
+def fresh_tables(store: ExperimentStore) -> dict[str, str | None] | None:
+    """Return the tables as they ought to be, without writing anything.
+
+    For commands that read. None means that the CSV files are current: read those.
+    Otherwise the records are newer (a run was killed, or is going on) or hold what the
+    files lack (a metric was added), and the answer maps ``trials.csv`` and
+    ``traces.csv`` to the text these files would have; None for a table without rows
+    that is not written.
+
+    Raises
+    ------
+    SymmfError
+        If the description of the experiment cannot be read.
+    """
+    return _tables(store) if is_stale(store) else None
+
+
+def is_stale(store: ExperimentStore) -> bool:
+    """Tell whether the CSV files may lack something that the records have."""
+    try:
+        with os.scandir(store.records_folder) as found:
+            if not any(entry.name.endswith(RECORD_SUFFIX) for entry in found):
+                return False
+        # A folder changes when a record is renamed into it.
+        changed = store.records_folder.stat().st_mtime_ns
+        described = (store.folder / EXPERIMENT_FILE).stat().st_mtime_ns
+    except OSError:
+        return False
+    try:
+        path = store.folder / TRIALS_FILE
+        if path.stat().st_mtime_ns <= max(changed, described):
+            return True
+        with path.open(encoding="utf-8") as file:
+            columns = file.readline().rstrip("\n").split(",")
+    except (OSError, ValueError):
+        return True
+    return columns != list(trial_columns())
+
+
+def _tables(
+    store: ExperimentStore,
+    trials: Iterable[Trial] | None = None,
+    records: Mapping[str, Record] | None = None,
+    known: Scores | None = None,
+) -> dict[str, str | None]:
+    trials = store.trials() if trials is None else list(trials)
     if records is None:
         read = ((key, store.read(key)) for key in {trial.key for trial in trials})
         records = {key: record for key, record in read if record is not None}
-    table, traces = frames(trials, records)
-    write_csv(store.folder / TRIALS_FILE, table)
-    if len(traces):
-        write_csv(store.folder / TRACES_FILE, traces)
-    else:
-        (store.folder / TRACES_FILE).unlink(missing_ok=True)
+    table, traces = frames(trials, records, known)
+    return {
+        TRIALS_FILE: csv_text(table),
+        TRACES_FILE: csv_text(traces) if len(traces) else None,
+    }

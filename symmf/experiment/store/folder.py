@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 import logging
+import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from symmf.errors import ConfigError, InputError
+from symmf.errors import ConfigError, InputError, SymmfError
 from symmf.experiment.config.grid import Facts, expand
 from symmf.experiment.config.model import ExperimentConfig, validate
 from symmf.experiment.config.yaml import read_yaml
@@ -17,6 +18,7 @@ from symmf.experiment.store.layout import (
     PROVENANCE_FILE,
     RECORD_SUFFIX,
     RECORDS_FOLDER,
+    is_reserved,
 )
 from symmf.experiment.store.record_file import BrokenRecordError, read_record, to_bytes
 from symmf.experiment.values import Record, Trial
@@ -70,11 +72,18 @@ class ExperimentStore:
 
     def write(self, record: Record) -> None:
         """Write a record under its key."""
-        write_atomically(self.path(record.key), to_bytes(record))
+        self.write_file(self.path(record.key), to_bytes(record))
 
     def discard(self, key: str) -> None:
-        """Delete a record, if it is there."""
-        self.path(key).unlink(missing_ok=True)
+        """Delete a record, if it is there; what is no file is set aside."""
+        try:
+            self.path(key).unlink(missing_ok=True)
+        except OSError:
+            self.set_aside(key)
+
+    def set_aside(self, key: str) -> None:
+        """Rename a broken record, so that it is kept but no longer looked at."""
+        set_aside(self.path(key))
 
     # The experiment
 
@@ -88,11 +97,14 @@ class ExperimentStore:
         remove_stale_temporaries(self.folder)
         remove_stale_temporaries(self.records_folder)
 
-    def set_aside(self, key: str) -> None:
-        """Rename a broken record, so that it is kept but no longer looked at."""
-        path = self.path(key)
-        if path.exists():
-            path.replace(path.with_suffix(".broken"))
+    def write_file(self, path: Path, content: bytes | str) -> None:
+        """Write a file of the folder, whole or not at all, or raise a sentence."""
+        try:
+            if path.is_dir():
+                set_aside(path)
+            write_atomically(path, content)
+        except OSError as error:
+            raise cannot_write(path, error) from error
 
     def write_description(
         self, config: ExperimentConfig, facts: Facts, provenance: dict[str, Any]
@@ -100,8 +112,8 @@ class ExperimentStore:
         """Write ``experiment.yaml`` and ``provenance.json``."""
         content = {**provenance, "facts": facts.as_dict()}
         text = json.dumps(content, indent=2, sort_keys=True) + "\n"
-        write_atomically(self.folder / PROVENANCE_FILE, text)
-        write_atomically(self.folder / EXPERIMENT_FILE, config.as_yaml())
+        self.write_file(self.folder / PROVENANCE_FILE, text)
+        self.write_file(self.folder / EXPERIMENT_FILE, config.as_yaml())
 
     def config(self) -> ExperimentConfig:
         """Return the resolved config of the latest run."""
@@ -111,10 +123,11 @@ class ExperimentStore:
         """Return the provenance of the latest run."""
         path = self.folder / PROVENANCE_FILE
         try:
-            found = json.loads(path.read_text(encoding="utf-8"))
-        except (OSError, ValueError):
+            text = path.read_text(encoding="utf-8") if path.is_file() else ""
+            found = json.loads(text)
+        except (OSError, ValueError, RecursionError):
             found = None
-        if not isinstance(found, dict) or "facts" not in found:
+        if not isinstance(found, dict) or not _are_facts(found.get("facts")):
             raise ConfigError(
                 f"{path} is missing or damaged. Run the experiment again: finished "
                 "trials are kept and it is written anew."
@@ -122,9 +135,59 @@ class ExperimentStore:
         return found
 
     def trials(self) -> list[Trial]:
-        """List the whole grid of the latest run's config."""
-        facts = Facts.from_dict(self.provenance()["facts"])
-        return expand(self.config(), facts)
+        """List the whole grid of the latest run's config.
+
+        An entry that ``experiment.yaml`` lists and that run did not know was written
+        there by hand; it is left out, and the log says so.
+        """
+        config, facts = self.config(), Facts.from_dict(self.provenance()["facts"])
+        known = [m for m in config.methods if m.entry in facts.defaults]
+        if len(known) < len(config.methods):
+            strange = {m.entry for m in config.methods} - set(facts.defaults)
+            logger.warning(
+                "%s lists %s, which the latest run did not know; left out. Run the "
+                "experiment again to include it.",
+                self.folder / EXPERIMENT_FILE,
+                ", ".join(sorted(strange)),
+            )
+        return expand(config.model_copy(update={"methods": known}), facts)
+
+
+def _are_facts(value: Any) -> bool:
+    """Tell whether a value read from a file is what :class:`Facts` holds."""
+    if not isinstance(value, dict) or not isinstance(value.get("data_digest"), str):
+        return False
+    sizes, defaults = value.get("class_sizes"), value.get("defaults")
+    return (
+        type(value.get("n_samples")) is int
+        and type(value.get("n_features")) is int
+        and isinstance(sizes, list)
+        and all(type(size) is int for size in sizes)
+        and isinstance(defaults, dict)
+        and all(isinstance(default, dict) for default in defaults.values())
+    )
+
+
+def set_aside(path: Path) -> None:
+    """Rename what is not what its name says: kept, and no longer in the way."""
+    number = 1
+    while os.path.lexists(aside := path.with_suffix(_broken_suffix(number))):
+        number += 1
+    if os.path.lexists(path):
+        path.rename(aside)
+
+
+def _broken_suffix(number: int) -> str:
+    return ".broken" if number == 1 else f".broken-{number}"
+
+
+def cannot_write(path: Path, error: OSError) -> SymmfError:
+    """Return the sentence for a file of the results that could not be written."""
+    return SymmfError(
+        f"{path} could not be written: {error.strerror or error}. What is there is "
+        "whole; make room, or make the folder writable, and repeat the same command "
+        "to continue."
+    )
 
 
 def list_experiments(results: Path | str) -> list[ExperimentStore]:
@@ -132,8 +195,8 @@ def list_experiments(results: Path | str) -> list[ExperimentStore]:
     results = Path(results)
     if not results.is_dir():
         return []
-    files = results.glob(f"*/{EXPERIMENT_FILE}")
-    return [ExperimentStore(path.parent) for path in sorted(files)]
+    folders = sorted(path.parent for path in results.glob(f"*/{EXPERIMENT_FILE}"))
+    return [ExperimentStore(path) for path in folders if not is_reserved(path.name)]
 
 
 def find_record(results: Path | str, prefix: str) -> tuple[ExperimentStore, Record]:

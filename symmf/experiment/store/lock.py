@@ -8,11 +8,13 @@ import os
 import socket
 import sys
 import time
+from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
 from symmf.errors import InputError
+from symmf.experiment.store.folder import cannot_write
 from symmf.experiment.store.layout import LOCK_FILE
 from symmf.experiment.values import now
 
@@ -29,27 +31,27 @@ class FolderLock:
         self._handle: int | None = None
 
     def __enter__(self) -> Self:
-        handle = os.open(self.folder / LOCK_FILE, os.O_RDWR | os.O_CREAT, 0o666)
+        path = self.folder / LOCK_FILE
+        handle = None
         try:
+            # A link planted under the lock's name is not followed.
+            flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW
+            handle = os.open(path, flags, 0o666)
             _acquire(handle)
-        except BlockingIOError:
-            os.close(handle)
-            raise InputError(
-                f"{self.folder} is in use by {holder_sentence(self.folder)}. "
-                "Wait until it has finished, or stop it; then repeat the command."
-            ) from None
-        except BaseException:
-            os.close(handle)
+            os.ftruncate(handle, 0)
+            os.pwrite(handle, json.dumps(_this_process()).encode(), 0)
+        except BaseException as error:
+            if handle is not None:
+                os.close(handle)
+            if isinstance(error, BlockingIOError):
+                raise InputError(
+                    f"{self.folder} is in use by {holder_sentence(self.folder)}. "
+                    "Wait until it has finished, or stop it; then repeat the command."
+                ) from None
+            if isinstance(error, OSError):
+                raise cannot_write(path, error) from error
             raise
         self._handle = handle
-        who = {
-            "pid": os.getpid(),
-            "host": socket.gethostname(),
-            "since": now(),
-            "command": " ".join(sys.argv),
-        }
-        os.ftruncate(handle, 0)
-        os.pwrite(handle, json.dumps(who).encode(), 0)
         return self
 
     def __exit__(
@@ -59,9 +61,19 @@ class FolderLock:
         trace: TracebackType | None,
     ) -> None:
         if self._handle is not None:
-            os.ftruncate(self._handle, 0)
+            with suppress(OSError):
+                os.ftruncate(self._handle, 0)
             os.close(self._handle)
             self._handle = None
+
+
+def _this_process() -> dict[str, Any]:
+    return {
+        "pid": os.getpid(),
+        "host": socket.gethostname(),
+        "since": now(),
+        "command": " ".join(sys.argv),
+    }
 
 
 def _acquire(handle: int, attempts: int = 4) -> None:
@@ -80,8 +92,9 @@ def _acquire(handle: int, attempts: int = 4) -> None:
 def holder(folder: Path) -> dict[str, Any]:
     """Return who wrote the lock file last: pid, host, since, command."""
     try:
-        who = json.loads((folder / LOCK_FILE).read_text())
-    except (OSError, ValueError):
+        path = folder / LOCK_FILE
+        who = json.loads(path.read_text()) if path.is_file() else {}
+    except (OSError, ValueError, RecursionError):
         return {}
     return who if isinstance(who, dict) else {}
 
@@ -89,7 +102,7 @@ def holder(folder: Path) -> dict[str, Any]:
 def is_locked(folder: Path) -> bool:
     """Tell whether a run holds the folder now."""
     try:
-        handle = os.open(folder / LOCK_FILE, os.O_RDWR)
+        handle = os.open(folder / LOCK_FILE, os.O_RDWR | os.O_NOFOLLOW)
     except OSError:
         return False
     try:

@@ -11,7 +11,6 @@ from symmf.experiment.store.export import export_store
 from symmf.experiment.store.folder import ExperimentStore, list_experiments
 from symmf.experiment.store.layout import EXPERIMENT_FILE, PROVENANCE_FILE
 from symmf.experiment.store.lock import FolderLock
-from symmf.files import write_atomically
 
 
 @dataclass(slots=True, kw_only=True)
@@ -60,7 +59,10 @@ def _experiments(folder: Path) -> list[ExperimentStore]:
 
 def _digests(store: ExperimentStore) -> tuple[str, str]:
     provenance = store.provenance()
-    return str(provenance["data_digest"]), str(provenance["config_digest"])
+    return (
+        str(provenance.get("data_digest", "")),
+        str(provenance.get("config_digest", "")),
+    )
 
 
 def _check_same(stores: Sequence[ExperimentStore], target: ExperimentStore) -> None:
@@ -90,7 +92,7 @@ def _merge(
         for file in (PROVENANCE_FILE, EXPERIMENT_FILE):
             if not (target.folder / file).is_file():
                 content = (stores[0].folder / file).read_bytes()
-                write_atomically(target.folder / file, content)
+                target.write_file(target.folder / file, content)
         wanted = {trial.key for trial in target.trials()}
         for store in stores:
             if store.folder.resolve() != target.folder.resolve():

@@ -11,16 +11,17 @@ from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 
+from symmf.experiment.store.layout import (
+    EXPERIMENT_FILE,
+    RECORDS_FOLDER,
+    REFERENCE_FOLDER,
+    TRIALS_FILE,
+    is_reserved,
+)
 from symmf.shipped import reference_folder
 
-REFERENCE = "reference"
-# Where commands look without --results. Outside a checkout it has no reference of its
-# own, and the one inside the package is read.
-DEFAULT = Path("results")
 # What marks a folder as an experiment's.
-_MARKS = ("records", "trials.csv", "experiment.yaml")
-# Folders of results/ that hold what commands made from experiments.
-_MADE = {REFERENCE, "tables", "figures", "verdicts", "audit", "benchmarks", "report"}
+_MARKS = (RECORDS_FOLDER, TRIALS_FILE, EXPERIMENT_FILE)
 
 
 class Source(StrEnum):
@@ -58,7 +59,7 @@ def own_experiments(results: Path) -> list[str]:
     return sorted(
         path.name
         for path in results.iterdir()
-        if path.name not in _MADE and any((path / mark).exists() for mark in _MARKS)
+        if not is_reserved(path.name) and any((path / mark).exists() for mark in _MARKS)
     )
 
 
@@ -77,7 +78,7 @@ def results_place(results: Path, *, reference: bool = False) -> ResultsPlace:
     -------
     The place. Without own runs and without a reference: the empty results folder.
     """
-    study = results / REFERENCE
+    study = results / REFERENCE_FOLDER
     if not study.is_dir() and (reference or results == DEFAULT):
         study = reference_folder()
     if study.is_dir() and (reference or not own_experiments(results)):

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 
-from symmf.errors import SymmfError
-from symmf.experiment.store.folder import ExperimentStore
+from symmf.experiment.store.folder import ExperimentStore, cannot_write
 from symmf.experiment.store.record_file import to_bytes
 from symmf.experiment.values import Record
 from symmf.files import write_atomically
@@ -40,11 +39,7 @@ class RecordWriter:
             store, record = self._pending.pop(future)
             error = future.exception()
             if isinstance(error, OSError):
-                raise SymmfError(
-                    f"The record of {record.trial.title} could not be written to "
-                    f"{store.records_folder}: {error.strerror}. What is there is "
-                    "whole; make room and repeat the same command to continue."
-                ) from error
+                raise cannot_write(store.path(record.key), error) from error
             if error is not None:
                 raise error
 
