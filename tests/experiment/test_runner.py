@@ -290,7 +290,7 @@ def test_an_unwritable_folder_and_bad_requests(tmp_path, pool):
         make_plans(
             [write_config(tmp_path, "[instant]", name="many", n_clusters="[2, 9]")]
         )
-    with pytest.raises(ConfigError, match=r"line 1: .*has no option 'size'"):
+    with pytest.raises(ConfigError, match=r'line 1: .*has no option "size"'):
         make_plans(
             [write_config(tmp_path, "[instant]", dataset="{name: synthetic, size: 3}")]
         )
