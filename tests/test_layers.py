@@ -131,7 +131,7 @@ ROOMS = {
     "reporting.page": {*_SHOWN, "reporting.plots", "reporting.verdicts"},
 }
 # Edges that still point the wrong way; the list only ever gets shorter.
-KNOWN_VIOLATIONS = {("reporting.verdicts", "reporting.plots")}
+KNOWN_VIOLATIONS: set[tuple[str, str]] = set()
 
 
 def room_of(module: str) -> str:

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from symmf.errors import SymmfError
 from symmf.reporting.plots.registry import FIGURES, draw
 
 if TYPE_CHECKING:
@@ -176,34 +175,16 @@ def report(reference: bool, results: Path, out: Path | None) -> None:
 
 
 def _load(results: Path, names: Sequence[str] = (), reference: bool = False) -> Results:
-    """Bring the CSV files up to date with the records, then read them."""
+    """Read the results, and say whose they are."""
     from symmf.experiment.store.places import results_place
     from symmf.reporting.results import load_results
 
     place = results_place(results, reference=reference)
     click.echo(place.sentence)
-    results = place.folder
-    for records in sorted(results.glob("*/records")):
-        if records.is_dir() and (not names or records.parent.name in names):
-            _export(records.parent)
-    found = load_results(results, names)
+    found = load_results(place.folder, names)
     for text in found.problems:
         click.echo(f"Note: {text}", err=True)
     return found
-
-
-def _export(folder: Path) -> None:
-    from symmf.experiment.store.export import export_store
-    from symmf.experiment.store.folder import ExperimentStore
-
-    try:
-        export_store(ExperimentStore(folder))
-    except (SymmfError, OSError) as error:
-        click.echo(
-            f"Note: the tables of {folder.name} could not be brought up to date with "
-            f"its records; they are used as they are. {error}",
-            err=True,
-        )
 
 
 def _console() -> Console:

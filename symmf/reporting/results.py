@@ -1,42 +1,53 @@
 """Read the tidy files of a results folder: the only input of every report.
 
 An experiment is a folder with ``trials.csv`` and, where they exist, ``traces.csv``,
-``experiment.yaml``, ``provenance.json`` and ``illustration.npz``. Nothing else is
-read, no solver is run and no data set is loaded.
+``experiment.yaml``, ``provenance.json`` and ``illustration.npz``; the contract is
+:mod:`symmf.experiment.store.layout`. Nothing is written, no solver is run and no data
+set is loaded.
 """
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterable, Sequence
+import io
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, wraps
 from pathlib import Path
-from typing import Any
+from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar
 
 import numpy as np
 import pandas as pd
-import yaml
 
 from symmf.errors import InputError
+from symmf.experiment.store import layout
+from symmf.experiment.store.tables import read_mapping, table_texts
+from symmf.validation import did_you_mean, is_whole
 
-TEXT_COLUMNS = frozenset(
-    {"experiment", "dataset", "method", "estimator", "label", "paper_row", "status"}
-    | {"stop", "classes", "preprocess", "parameters", "message", "key"}
-)
-TRIAL_COLUMNS = (
-    *("experiment", "dataset", "n_clusters", "trial", "method", "estimator", "label"),
-    *("paper_row", "lambda", "status", "ac", "nmi", "nmi_max", "ari"),
-    *("silhouette", "seconds", "n_iter", "stop", "error", "n_samples", "classes"),
-    *("preprocess", "parameters", "peak_memory_mb", "message", "key"),
-)
-OPTIONAL_COLUMNS = frozenset({"silhouette"})
-TRACE_COLUMNS = (
-    *("experiment", "dataset", "n_clusters", "trial", "method", "lambda"),
-    *("iteration", "error", "split_error", "seconds"),
-)
-# Written beside the experiments by the reporting commands themselves.
-NOT_EXPERIMENTS = frozenset({"tables", "figures", "verdicts", "audit", "benchmarks"})
+
+class _Remembering(Protocol):
+    @property
+    def memory(self) -> dict[Hashable, Any]: ...
+
+
+_Owner = TypeVar("_Owner", bound=_Remembering)
+_Rest = ParamSpec("_Rest")
+_Made = TypeVar("_Made")
+
+
+def remembered(
+    make: Callable[Concatenate[_Owner, _Rest], _Made],
+) -> Callable[Concatenate[_Owner, _Rest], _Made]:
+    """Compute once per object and arguments; what was made dies with the object."""
+
+    @wraps(make)
+    def once(owner: _Owner, /, *args: _Rest.args, **kwargs: _Rest.kwargs) -> _Made:
+        key = (make, args, tuple(sorted(kwargs.items())))
+        if key not in owner.memory:
+            owner.memory[key] = make(owner, *args, **kwargs)
+        made: _Made = owner.memory[key]
+        return made
+
+    return once
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,6 +70,7 @@ class Experiment:
     config: dict[str, Any] = field(default_factory=dict)
     provenance: dict[str, Any] = field(default_factory=dict)
     problems: tuple[str, ...] = ()
+    memory: dict[Hashable, Any] = field(default_factory=dict, init=False, repr=False)
 
     @property
     def dataset(self) -> str:
@@ -97,30 +109,34 @@ class Experiment:
         return run_command(self.name)
 
     @cached_property
+    def entries(self) -> dict[str, Mapping[str, Any]]:
+        """The methods as the configuration lists them, by name."""
+        listed = self.config.get("methods")
+        found = [
+            entry if isinstance(entry, dict) else {"method": entry}
+            for entry in (listed if isinstance(listed, list) else ())
+        ]
+        return {str(e.get("name") or e.get("method")): e for e in found}
+
+    @cached_property
     def method_order(self) -> tuple[str, ...]:
         """Entry names in the order of the configuration, then of the trials."""
-        names = [
-            str(entry.get("name") or entry.get("method"))
-            if isinstance(entry, dict)
-            else str(entry)
-            for entry in self.config.get("methods") or []
-        ]
-        names += [str(name) for name in self.trials["method"].unique()]
+        names = [*self.entries, *(str(name) for name in self.trials["method"].unique())]
         return tuple(dict.fromkeys(names))
 
     @cached_property
     def cluster_counts(self) -> tuple[int, ...]:
         """The values of K asked for or found, in increasing order."""
-        asked = self.config.get("n_clusters") or []
-        asked = asked if isinstance(asked, list) else [asked]
-        found = self.trials["n_clusters"].dropna().astype(int)
-        return tuple(sorted({int(k) for k in asked} | set(found)))
+        given = self.config.get("n_clusters") or []
+        asked = given if isinstance(given, list) else [given]
+        found = self.trials["n_clusters"]
+        return tuple(sorted({k for k in asked if is_whole(k)} | set(found)))
 
     def planned(self, n_clusters: int) -> int:
         """Return how many trials a cell should have."""
         found = self._found.get(n_clusters, 0)
         asked = self.config.get("trials")
-        return max(found, asked) if isinstance(asked, int) else found
+        return max(found, asked) if is_whole(asked) else found
 
     @cached_property
     def _found(self) -> dict[int, int]:
@@ -151,16 +167,17 @@ class Results:
 
     folder: Path
     experiments: tuple[Experiment, ...] = ()
+    memory: dict[Hashable, Any] = field(default_factory=dict, init=False, repr=False)
 
     @cached_property
     def trials(self) -> pd.DataFrame:
         """The trials of all experiments in one frame."""
-        return _stack((e.trials for e in self.experiments), TRIAL_COLUMNS)
+        return _stack((e.trials for e in self.experiments), layout.trial_columns())
 
     @cached_property
     def traces(self) -> pd.DataFrame:
         """The traces of all experiments in one frame."""
-        return _stack((e.traces for e in self.experiments), TRACE_COLUMNS)
+        return _stack((e.traces for e in self.experiments), layout.TRACE_COLUMNS)
 
     @property
     def problems(self) -> tuple[str, ...]:
@@ -198,15 +215,14 @@ def load_results(folder: str | Path, names: Sequence[str] = ()) -> Results:
     found = sorted(
         path.name
         for path in (folder.iterdir() if folder.is_dir() else ())
-        if path.name not in NOT_EXPERIMENTS
-        and ((path / "trials.csv").is_file() or (path / "experiment.yaml").is_file())
+        if not layout.is_reserved(path.name) and _is_experiment(path)
     )
     for name in names:
         if name not in found:
             there = ", ".join(found) or "none yet"
             raise InputError(
-                f"There is no experiment {name!r} in {folder}. Experiments there: "
-                f"{there}. To make it: {run_command(name)}"
+                f"There is no experiment {name!r} in {folder}."
+                f"{did_you_mean(name, found)} Experiments there: {there}."
             )
     chosen = [name for name in found if not names or name in names]
     return Results(
@@ -215,18 +231,22 @@ def load_results(folder: str | Path, names: Sequence[str] = ()) -> Results:
     )
 
 
+def _is_experiment(path: Path) -> bool:
+    marks = (layout.TRIALS_FILE, layout.EXPERIMENT_FILE)
+    return any((path / mark).is_file() for mark in marks)
+
+
 def load_experiment(folder: Path) -> Experiment:
     """Read one experiment; what cannot be read is noted and left out."""
     problems: list[str] = []
-    trials = _read_csv(folder / "trials.csv", TRIAL_COLUMNS, problems)
-    traces = _read_csv(folder / "traces.csv", TRACE_COLUMNS, problems)
-    if trials["n_clusters"].isna().any():
-        problems.append(
-            f"{folder.name}/trials.csv has rows without a number of clusters; "
-            "they are left out."
+    texts = table_texts(folder, problems)
+    trials, traces = (
+        _read_table(texts[name], f"{folder.name}/{name}", columns, problems)
+        for name, columns in (
+            (layout.TRIALS_FILE, layout.trial_columns()),
+            (layout.TRACES_FILE, layout.TRACE_COLUMNS),
         )
-        trials = trials[trials["n_clusters"].notna()].reset_index(drop=True)
-    trials["n_clusters"] = trials["n_clusters"].astype(int)
+    )
     for frame in (trials, traces):
         frame["experiment"] = folder.name
     return Experiment(
@@ -234,8 +254,8 @@ def load_experiment(folder: Path) -> Experiment:
         folder=folder,
         trials=trials,
         traces=traces,
-        config=_read_mapping(folder / "experiment.yaml", problems),
-        provenance=_read_mapping(folder / "provenance.json", problems),
+        config=read_mapping(folder / layout.EXPERIMENT_FILE, problems),
+        provenance=read_mapping(folder / layout.PROVENANCE_FILE, problems),
         problems=tuple(problems),
     )
 
@@ -246,40 +266,82 @@ def is_good(trials: pd.DataFrame, metric: str) -> pd.Series[bool]:
     return (trials["status"] == "ok") & finite
 
 
-def _stack(frames: Iterable[pd.DataFrame], columns: Sequence[str]) -> pd.DataFrame:
+def _stack(
+    frames: Iterable[pd.DataFrame], columns: Mapping[str, layout.Kind]
+) -> pd.DataFrame:
     filled = [frame for frame in frames if len(frame)]
     if not filled:
         return _empty(columns)
     return pd.concat(filled, ignore_index=True)
 
 
-def _empty(columns: Sequence[str]) -> pd.DataFrame:
+def _empty(columns: Mapping[str, layout.Kind]) -> pd.DataFrame:
     return pd.DataFrame(
-        {c: pd.Series(dtype=object if c in TEXT_COLUMNS else float) for c in columns}
+        {
+            name: pd.Series(
+                dtype=int if name in WHOLE else object if kind is str else float
+            )
+            for name, kind in columns.items()
+        }
     )
 
 
-def _read_csv(path: Path, columns: Sequence[str], problems: list[str]) -> pd.DataFrame:
-    where = f"{path.parent.name}/{path.name}"
-    if not path.is_file():
+# Without these a row cannot be placed.
+WHOLE = ("n_clusters", "trial")
+
+
+def _read_table(
+    text: str,
+    where: str,
+    columns: Mapping[str, layout.Kind],
+    problems: list[str],
+) -> pd.DataFrame:
+    if not text:
         return _empty(columns)
     try:
-        raw = pd.read_csv(path, dtype=str, keep_default_na=False)
-    except (OSError, ValueError) as error:  # pandas' parser errors are ValueErrors
+        raw = pd.read_csv(io.StringIO(text), dtype=str, keep_default_na=False)
+    except ValueError as error:  # pandas' parser errors are ValueErrors
         reason = str(error).splitlines()[0] if str(error) else "it is not a table"
         problems.append(f"{where} could not be read and is left out: {reason}.")
         return _empty(columns)
-    absent = [c for c in columns if c not in raw.columns and c not in OPTIONAL_COLUMNS]
+    absent = [
+        name
+        for name in columns
+        if name not in raw.columns and name not in layout.OPTIONAL_COLUMNS
+    ]
     if absent:
         problems.append(f"{where} lacks the columns {', '.join(absent)}.")
+    nothing = pd.Series([""] * len(raw), dtype=object)
     out: dict[str, Any] = {}
-    for name in columns:
-        text = raw[name] if name in raw else pd.Series([""] * len(raw))
-        if name in TEXT_COLUMNS:
-            out[name] = text.astype(object)
-        else:
-            out[name] = [_number(value) for value in text]
-    return pd.DataFrame(out, columns=list(columns))
+    for name, kind in columns.items():
+        cells = raw.get(name, nothing)
+        out[name] = cells.astype(object) if kind is str else _numbers(cells)
+    frame = pd.DataFrame(out, columns=list(columns))
+    fits = _placed(frame)
+    if not fits.all():
+        problems.append(
+            f"{where} has {int((~fits).sum())} rows that cannot be placed (n_clusters "
+            "or trial is no whole number) or with a score outside 0 to 1; they are "
+            "left out."
+        )
+        frame = frame[fits].reset_index(drop=True)
+    return frame.astype(dict.fromkeys(WHOLE, int))
+
+
+def _placed(frame: pd.DataFrame) -> pd.Series[bool]:
+    """Tell which rows have a K, a trial, and scores that can be scores."""
+    fits = pd.Series(True, index=frame.index)
+    for name, least in zip(WHOLE, (1, 0), strict=True):
+        values = frame[name]
+        fits &= (values % 1 == 0) & (values >= least) & (values < 2**31)
+    for name in ("ac", "nmi"):
+        if name in frame:
+            fits &= frame[name].isna() | frame[name].between(-1e-9, 1 + 1e-9)
+    return fits
+
+
+def _numbers(cells: Iterable[object]) -> list[float]:
+    return [_number(cell) for cell in cells]
 
 
 def _number(text: object) -> float:
@@ -287,17 +349,3 @@ def _number(text: object) -> float:
         return float(str(text))
     except ValueError:
         return float("nan")
-
-
-def _read_mapping(path: Path, problems: list[str]) -> dict[str, Any]:
-    if not path.is_file():
-        return {}
-    try:
-        text = path.read_text(encoding="utf-8")
-        value = json.loads(text) if path.suffix == ".json" else yaml.safe_load(text)
-    except (OSError, ValueError, yaml.YAMLError):
-        value = None
-    if isinstance(value, dict):
-        return value
-    problems.append(f"{path.parent.name}/{path.name} could not be read; left out.")
-    return {}

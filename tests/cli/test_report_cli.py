@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
-from made_results import table_experiment
 from made_traces import full
 
 from symmf.cli.report import compare, plot, report, tables
@@ -94,27 +93,6 @@ def test_nothing_run_is_said_and_is_no_error(tmp_path: Path) -> None:
         assert done.exit_code == 0
         assert "Start: symmf run configs/quickstart.yaml" in done.output
     assert (tmp_path / "none" / "report.html").is_file()
-
-
-def test_records_are_exported_first(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    import symmf.experiment.store.export as store
-
-    folder = table_experiment(tmp_path, ks=(2,), n_trials=2)
-    (folder / "records").mkdir()
-    asked: list[Path] = []
-    monkeypatch.setattr(store, "export_store", lambda found: asked.append(found.folder))
-    run(tables, "--results", tmp_path, "--format", "csv")
-    assert asked == [folder]
-
-    def broken(_: object) -> None:
-        raise InputError("Its provenance is gone.")
-
-    monkeypatch.setattr(store, "export_store", broken)
-    done = run(tables, "--results", tmp_path, "--format", "csv")
-    assert done.exit_code == 0
-    assert "could not be brought up to date" in done.output
 
 
 def test_an_unwritable_place_is_a_sentence(folder: Path, tmp_path: Path) -> None:

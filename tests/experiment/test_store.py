@@ -41,13 +41,14 @@ from symmf.experiment.store.folder import (
     find_record,
     list_experiments,
 )
-from symmf.experiment.store.layout import TRACE_COLUMNS, trial_columns
+from symmf.experiment.store.layout import trial_columns
 from symmf.experiment.store.lock import FolderLock, is_locked
 from symmf.experiment.store.record_file import (
     BrokenRecordError,
     from_bytes,
     to_bytes,
 )
+from symmf.experiment.store.tables import read_mapping, table_texts
 from symmf.experiment.values import Outcome, Record, Status
 from symmf.metrics import METRICS, Metric
 
@@ -367,14 +368,44 @@ def test_the_tables_have_the_promised_columns_order_and_floats(tmp_path):
     assert (store.folder / "trials.csv").read_bytes() == before
 
 
-def test_the_columns_are_those_that_reports_read():
-    from symmf.reporting import results as frame
+def test_who_reads_sees_newer_records_and_writes_nothing(tmp_path):
+    store = filled(tmp_path, 3)
+    problems: list[str] = []
+    assert len(table_texts(store.folder, problems)["trials.csv"].splitlines()) == 4
+    assert not (store.folder / "trials.csv").exists()
+    export_store(store)
+    kept = (store.folder / "trials.csv").read_text()
+    assert table_texts(store.folder, problems)["trials.csv"] == kept
+    filled(tmp_path)  # the others
+    texts = table_texts(store.folder, problems)
+    assert len(texts["trials.csv"].splitlines()) == 13
+    assert len(texts["traces.csv"].splitlines()) == 1 + 8 * 5
+    assert (store.folder / "trials.csv").read_text() == kept
+    assert problems == []
 
-    for read, written in (
-        (frame.TRIAL_COLUMNS, trial_columns()),
-        (frame.TRACE_COLUMNS, TRACE_COLUMNS),
-    ):
-        assert [column for column in written if column in read] == list(read)
+
+def test_records_that_no_description_fits_leave_the_tables_as_they_are(tmp_path):
+    store = filled(tmp_path, 3)
+    export_store(store)
+    kept = (store.folder / "trials.csv").read_text()
+    (store.folder / "provenance.json").write_text("{")
+    filled_later = store.folder / "records" / "later.h5"
+    filled_later.write_bytes(b"")
+    problems: list[str] = []
+    assert table_texts(store.folder, problems)["trials.csv"] == kept
+    assert "could not be brought up to date with its records" in problems[0]
+
+
+@pytest.mark.parametrize(
+    "text", ["[1, 2]", "{", '{"a": ' * 5000, "\x00", "a: &a [*a]", "\ud800"]
+)
+def test_a_description_nobody_can_read_is_left_out(tmp_path, text):
+    for name in ("experiment.yaml", "provenance.json"):
+        problems: list[str] = []
+        path = tmp_path / name
+        path.write_bytes(text.encode("utf-8", "surrogatepass"))
+        assert read_mapping(path, problems) == {}
+        assert problems == [f"{tmp_path.name}/{name} could not be read; left out."]
 
 
 def test_a_failure_is_a_row_without_scores():

@@ -10,7 +10,9 @@ import numpy as np
 import pandas as pd
 import yaml
 
-from symmf.reporting.results import TRACE_COLUMNS, TRIAL_COLUMNS
+from symmf.experiment.store.layout import TRACE_COLUMNS, trial_columns
+
+TRIAL_COLUMNS = tuple(trial_columns())
 
 PAPER_METHODS = (
     "kmeans",
@@ -89,10 +91,10 @@ def write(
     """Write one experiment as the runner does."""
     here = folder / config["name"]
     here.mkdir(parents=True)
-    frame = pd.DataFrame(rows, columns=TRIAL_COLUMNS)
+    frame = pd.DataFrame(rows, columns=list(TRIAL_COLUMNS))
     frame.to_csv(here / "trials.csv", index=False)
     if len(traces):
-        pd.DataFrame(traces, columns=TRACE_COLUMNS).to_csv(
+        pd.DataFrame(traces, columns=list(TRACE_COLUMNS)).to_csv(
             here / "traces.csv", index=False
         )
     (here / "experiment.yaml").write_text(yaml.safe_dump(config, sort_keys=False))

@@ -26,7 +26,7 @@ from symmf.reporting.plots.factor import (
 from symmf.reporting.plots.registry import FIGURES, draw
 from symmf.reporting.plots.style import LOOKS, StyleBook
 from symmf.reporting.results import load_results
-from symmf.reporting.selection.readings import Line, lines
+from symmf.reporting.selection.readings import Reading, readings
 from symmf.reporting.selection.traces import band, trials_of
 
 FILES = ("pdf", "png", "csv", "txt")
@@ -242,14 +242,14 @@ def test_more_clusters_than_classes_can_be_matched() -> None:
 
 
 def test_one_look_per_method_everywhere(results) -> None:
-    known = [line for e in results.experiments for line in lines(e)]
+    known = [r for e in results.experiments for r in readings(e)]
     book = StyleBook(known)
     again = StyleBook(dict.fromkeys(known))
-    for line in known:
-        look = book.look(line.experiment, line.method)
-        assert look == again.look(line.experiment, line.method)
-        base = LOOKS.get(line.estimator)
-        if base and line.method == line.estimator:
+    for reading in known:
+        look = book.look(reading.experiment, reading.method)
+        assert look == again.look(reading.experiment, reading.method)
+        base = LOOKS.get(reading.estimator)
+        if base and reading.method == reading.estimator:
             assert (look.color, look.marker) == (base.color, base.marker)
     for experiment in results.experiments:
         looks = [book.look(experiment.name, m) for m in experiment.method_order]
@@ -259,14 +259,14 @@ def test_one_look_per_method_everywhere(results) -> None:
 
 
 def test_unknown_methods_get_distinct_looks() -> None:
-    one = Line(
+    one = Reading(
         experiment="e",
         dataset="d",
         method="mine",
         estimator="mine",
         label="mine",
         paper_row=None,
-        lam=None,
+        weight=None,
         parameters="not json",
     )
     book = StyleBook([one, replace(one, method="other", estimator="other")])

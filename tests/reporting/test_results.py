@@ -8,8 +8,8 @@ from made_results import entry, lambda_experiment, table_experiment, trial_row, 
 
 from symmf.errors import InputError
 from symmf.reporting.results import load_results
-from symmf.reporting.selection.cells import cells, collect, combine, places
-from symmf.reporting.selection.readings import is_study, lines, reference_lambda
+from symmf.reporting.selection.cells import cell_keys, cells, collect, combine
+from symmf.reporting.selection.readings import is_study, readings, reference_weight
 
 
 def test_a_missing_folder_is_empty_not_an_error(tmp_path: Path) -> None:
@@ -67,7 +67,7 @@ def test_damaged_files_are_noted_and_left_out(tmp_path: Path) -> None:
     (folder / "trials.csv").write_text("n_clusters,ac\n,0.5\n")
     results = load_results(tmp_path)
     assert any("lacks the columns" in text for text in results.problems)
-    assert any("without a number of clusters" in text for text in results.problems)
+    assert any("has 1 rows that cannot be placed" in text for text in results.problems)
     assert len(results.trials) == 0
 
 
@@ -82,7 +82,7 @@ def test_an_empty_trials_file_is_read(tmp_path: Path) -> None:
 def test_failed_trials_never_count(tmp_path: Path) -> None:
     table_experiment(tmp_path, ks=(2,), n_trials=5, fail=[("nmf", 2, 1)])
     (experiment,) = load_results(tmp_path).experiments
-    cell = next(c for c in cells(experiment, "ac") if c.line.method == "nmf")
+    cell = next(c for c in cells(experiment, "ac") if c.reading.method == "nmf")
     assert [trial for trial, _ in cell.scores] == [0, 2, 3, 4]
     assert (cell.n_good, cell.n_total, cell.lost) == (4, 5, "1 failed")
     assert cell.mean == pytest.approx(sum(cell.values) / 4)
@@ -91,10 +91,10 @@ def test_failed_trials_never_count(tmp_path: Path) -> None:
 def test_first_entry_of_a_row_is_primary(tmp_path: Path) -> None:
     table_experiment(tmp_path, ks=(2,), n_trials=2)
     (experiment,) = load_results(tmp_path).experiments
-    primary = {ln.paper_row: ln.method for ln in lines(experiment) if ln.primary}
+    primary = {ln.paper_row: ln.method for ln in readings(experiment) if ln.primary}
     assert primary["ours"] == "symmf"
     assert len(primary) == 9
-    further = [ln.method for ln in lines(experiment) if not ln.primary]
+    further = [ln.method for ln in readings(experiment) if not ln.primary]
     assert further == ["symmf_converged", "closed_form"]
 
 
@@ -102,11 +102,11 @@ def test_a_grid_of_lambda_makes_lines_and_an_oracle(tmp_path: Path) -> None:
     lambda_experiment(tmp_path, n_trials=3)
     (experiment,) = load_results(tmp_path).experiments
     assert is_study(experiment)
-    mine = [ln for ln in lines(experiment) if ln.method == "symmf_published"]
-    assert [ln.lam for ln in mine[:-2]] == [0, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0]
+    mine = [ln for ln in readings(experiment) if ln.method == "symmf_published"]
+    assert [ln.weight for ln in mine[:-2]] == [0, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0]
     assert [ln.choice for ln in mine[-2:]] == ["blind", "oracle"]
-    assert [ln.lam for ln in mine if ln.primary] == [0.5]
-    scores = {c.line.name: c.mean for c in cells(experiment, "ac")}
+    assert [ln.weight for ln in mine if ln.primary] == [0.5]
+    scores = {c.reading.name: c.mean for c in cells(experiment, "ac")}
     best = max(v for k, v in scores.items() if k.startswith("symmf_published"))
     assert scores["symmf_published@oracle"] == best
 
@@ -128,9 +128,9 @@ def test_lambda_chosen_without_labels_takes_the_best_silhouette(tmp_path: Path) 
     }  # fmt: skip
     folder = write(tmp_path, config, rows)
     (experiment,) = load_results(tmp_path).experiments
-    blind = next(c for c in cells(experiment, "ac") if c.line.choice == "blind")
+    blind = next(c for c in cells(experiment, "ac") if c.reading.choice == "blind")
     assert blind.scores == ((0, 0.6), (1, 0.8))
-    # Results without silhouettes are read as well, and have no such line.
+    # Results without silhouettes are read as well, and have no such reading.
     path = folder / "trials.csv"
     path.write_text(
         "\n".join(
@@ -140,11 +140,11 @@ def test_lambda_chosen_without_labels_takes_the_best_silhouette(tmp_path: Path) 
     )
     results = load_results(tmp_path)
     assert results.problems == ()
-    assert {ln.choice for ln in lines(results.experiments[0])} == {"", "oracle"}
+    assert {r.choice for r in readings(results.experiments[0])} == {None, "oracle"}
 
 
 def test_reference_lambda_is_the_nearest_to_the_papers() -> None:
-    assert reference_lambda([0.4, 2.0]) == 0.4
+    assert reference_weight([0.4, 2.0]) == 0.4
 
 
 def test_further_experiments_on_the_same_data_become_further_rows(
@@ -159,7 +159,7 @@ def test_further_experiments_on_the_same_data_become_further_rows(
     # SymNMF was run by the second experiment only, so it fills the paper's row.
     assert titles == ["K-means", "SymNMF", "Ours"]
     shared_row = next(row for row in rows if row.title == "K-means [shared]")
-    assert places([shared_row]) == [("coil20", 2), ("cifar10", 2)]
+    assert cell_keys([shared_row]) == [("coil20", 2), ("cifar10", 2)]
     assert not shared_row.primary
 
 
@@ -167,7 +167,7 @@ def test_columns_follow_the_paper_then_names(tmp_path: Path) -> None:
     for dataset in ("digits", "tdt2", "coil20"):
         table_experiment(tmp_path, dataset, dataset, (2,), ("kmeans", "nmf"), 2)
     rows = collect(load_results(tmp_path), "nmi")
-    assert [name for name, _ in places(rows)] == ["coil20", "tdt2", "digits"]
+    assert [name for name, _ in cell_keys(rows)] == ["coil20", "tdt2", "digits"]
 
 
 def test_configuration_decides_what_is_a_study(tmp_path: Path) -> None:

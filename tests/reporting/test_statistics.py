@@ -92,7 +92,8 @@ def test_nemenyi_against_the_printed_table(k: int, q: float) -> None:
 def _ranking(ranks: tuple[float, ...], cd: float) -> Ranking:
     names = tuple("abcdefgh"[: len(ranks)])
     return Ranking(
-        metric="ac", titles=names, keys=names, ranks=ranks, places=(("coil20", 2),) * 4,
+        metric="ac", titles=names, keys=names, ranks=ranks,
+        cell_keys=(("coil20", 2),) * 4,
         left_out=(), statistic=9.0, p_value=0.01, critical_difference=cd,
     )  # fmt: skip
 
@@ -129,9 +130,9 @@ def test_friedman_is_scipys_on_the_common_cells(results) -> None:
     assert ranking is not None
     # Nine methods in five cells are fewer pairs than eight methods in six.
     assert ranking.left_out == ("DSC",)
-    assert len(ranking.places) == 6
+    assert len(ranking.cell_keys) == 6
     kept = [row for row in rows if row.title in ranking.titles and row.primary]
-    table = [[row.cells[place].mean for place in ranking.places] for row in kept]
+    table = [[row.cells[place].mean for place in ranking.cell_keys] for row in kept]
     expected = stats.friedmanchisquare(*table)
     assert ranking.statistic == pytest.approx(expected.statistic)
     assert ranking.p_value == pytest.approx(expected.pvalue)

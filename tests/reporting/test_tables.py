@@ -24,7 +24,7 @@ from symmf.reporting.tables.formats import (
     write_tables,
 )
 from symmf.reporting.tables.model import (
-    Entry,
+    PrintedCell,
     combined_table,
     dataset_table,
     experiment_table,
@@ -62,22 +62,22 @@ def test_best_and_second_are_marked_by_printed_value(results) -> None:
         table = combined_table(results, metric)
         top = [row for row in table.rows if not row.below]
         for column in range(len(table.columns)):
-            entries = [row.entries[column] for row in top if row.entries[column].n_good]
+            entries = [row.cells[column] for row in top if row.cells[column].n_good]
             values = sorted({e.text for e in entries}, reverse=True)
             assert {e.text for e in entries if e.best} == {values[0]}
             assert {e.text for e in entries if e.second} == {values[1]}
         assert not any(
-            e.best or e.second for r in table.rows if r.below for e in r.entries
+            e.best or e.second for r in table.rows if r.below for e in r.cells
         )
 
 
 def test_incomplete_cells_say_so(results) -> None:
     table = combined_table(results, "ac")
     by_title = {row.title: row for row in table.rows}
-    assert by_title["GNMF"].entries[2].share == "8/10"
-    assert by_title["DSC"].entries[2].text == "–"
-    assert by_title["DSC"].entries[2].share == "0/10"
-    assert by_title["K-means"].entries[0].share == ""
+    assert by_title["GNMF"].cells[2].share == "8/10"
+    assert by_title["DSC"].cells[2].text == "–"
+    assert by_title["DSC"].cells[2].share == "0/10"
+    assert by_title["K-means"].cells[0].share == ""
     assert "$^{8/10}$" in to_latex(table)
     assert "(8/10)" in to_markdown(table)
     assert "DSC: no good trial for COIL-20 K = 20 (10 not run)." in table.notes
@@ -151,7 +151,7 @@ def test_a_study_lists_every_lambda_and_warns_of_the_oracle(tmp_path: Path) -> N
     assert not any(row.below for row in table.rows)
     assert any("peeks at the labels" in note for note in table.notes)
     oracle = next(row for row in table.rows if "chosen with the labels" in row.title)
-    assert not oracle.entries[0].best
+    assert not oracle.cells[0].best
     assert combined_table(results, "ac").columns == ()
 
 
@@ -160,8 +160,8 @@ def test_one_data_set_alone_and_one_method_alone(tmp_path: Path) -> None:
     results = load_results(tmp_path)
     table = combined_table(results, "ac")
     assert [row.title for row in table.rows] == ["K-means"]
-    assert not table.rows[0].entries[0].best  # nothing to be better than
-    assert table.rows[0].entries[0].spread == ""  # one trial has no deviation
+    assert not table.rows[0].cells[0].best  # nothing to be better than
+    assert table.rows[0].cells[0].spread == ""  # one trial has no deviation
     assert "digits" in to_markdown(table) or "Digits" in to_markdown(table)
     assert r"\pm" not in to_latex(table, std=True)
 
@@ -171,10 +171,10 @@ def test_equal_printed_values_share_the_mark() -> None:
 
     values = (0.70001, 0.70002, 0.6, 0.6)
     rows = [
-        TableRow(title="x", entries=(Entry(mean=v, n_good=1, n_total=1),))
+        TableRow(title="x", cells=(PrintedCell(mean=v, n_good=1, n_total=1),))
         for v in values
     ]
-    marked = [row.entries[0] for row in _mark(rows)]
+    marked = [row.cells[0] for row in _mark(rows)]
     assert [e.best for e in marked] == [True, True, False, False]
     assert [e.second for e in marked] == [False, False, True, True]
 

@@ -106,7 +106,7 @@ def _score_section(
     bodies: list[list[Section]] = [[], []]
     for row in table.rows:
         cells = []
-        for (name, k), entry in zip(table.columns, row.entries, strict=True):
+        for (name, k), entry in zip(table.columns, row.cells, strict=True):
             paper = published.get((table.metric, row.title, name, k))
             paper = None if row.below else paper
             run = entry.n_good > 0

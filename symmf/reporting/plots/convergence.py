@@ -23,8 +23,8 @@ from matplotlib.figure import Figure
 from symmf.reporting.plots.base import Drawing, Gallery
 from symmf.reporting.plots.style import Look, StyleBook
 from symmf.reporting.results import Experiment, Missing, Results, run_command
-from symmf.reporting.selection.readings import lines, reference_lambda
-from symmf.reporting.selection.traces import band, trials_of
+from symmf.reporting.selection.readings import readings
+from symmf.reporting.selection.traces import band, traces_of, trials_of
 
 X_TITLES = {"iteration": "iteration", "seconds": "solver time (s)"}
 Y_TITLES = {
@@ -40,7 +40,7 @@ def convergence(results: Results) -> Gallery:
 
     If none asks for it, every experiment with traces gets the two plain panels.
     """
-    book = StyleBook(line for e in results.experiments for line in lines(e))
+    book = StyleBook(r for e in results.experiments for r in readings(e))
     traced = [e for e in results.experiments if len(e.traces)]
     asked = [e for e in traced if "convergence" in e.figures]
     drawings = tuple(_figure(e, book) for e in asked or traced)
@@ -135,7 +135,7 @@ def curves_of(
     """Return the curves of a panel and the labels of methods without traces."""
     x, y = str(panel.get("x") or "iteration"), str(panel.get("y") or "error")
     k = int(panel.get("n_clusters") or max(experiment.traces["n_clusters"]))
-    labels = {line.method: line.label for line in lines(experiment)}
+    labels = {r.method: r.label for r in readings(experiment)}
     curves: list[Curve] = []
     absent: list[str] = []
     for method in (str(name) for name in panel.get("methods") or []):
@@ -151,16 +151,6 @@ def curves_of(
         table = band(list(trials.values()), spread=x == "seconds")
         curves.append(Curve(method=method, label=label, measured=measured, table=table))
     return curves, absent
-
-
-def traces_of(experiment: Experiment, method: str, n_clusters: int) -> pd.DataFrame:
-    """Return the traces of an entry at one K and at its reference lambda."""
-    traces = experiment.traces
-    found = traces[(traces["method"] == method) & (traces["n_clusters"] == n_clusters)]
-    grid = found["lambda"].dropna().unique()
-    if len(grid) > 1:
-        found = found[found["lambda"] == reference_lambda(float(v) for v in grid)]
-    return found
 
 
 def _panel(

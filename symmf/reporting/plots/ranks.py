@@ -13,8 +13,8 @@ from symmf.paper.values import PROPOSED
 from symmf.reporting.plots.base import Drawing, Gallery
 from symmf.reporting.plots.style import INK, StyleBook
 from symmf.reporting.results import Missing, Results, run_command
-from symmf.reporting.selection.cells import Row, collect
-from symmf.reporting.selection.readings import Line, lines
+from symmf.reporting.selection.cells import Row, RowKey, collect
+from symmf.reporting.selection.readings import Reading, readings
 from symmf.reporting.statistics.tests import Ranking, rank_rows
 from symmf.reporting.statistics.words import ranking_words
 
@@ -41,7 +41,7 @@ def critical_difference(results: Results) -> Gallery:
                 ),
             )
         )
-    book = StyleBook(line for e in results.experiments for line in lines(e))
+    book = StyleBook(r for e in results.experiments for r in readings(e))
     tallest = max(len(ranking.ranks) for ranking in found.values())
     height = 0.95 + 0.21 * ((tallest + 1) // 2)
     figure = Figure(figsize=(6.8, height * len(found)), layout="constrained")
@@ -57,7 +57,7 @@ def critical_difference(results: Results) -> Gallery:
                 "metric": metric,
                 "method": title,
                 "average_rank": rank,
-                "n_cells": len(ranking.places),
+                "n_cells": len(ranking.cell_keys),
                 "critical_difference": ranking.critical_difference,
                 "friedman_statistic": ranking.statistic,
                 "friedman_p": ranking.p_value,
@@ -80,22 +80,24 @@ def critical_difference(results: Results) -> Gallery:
     return Gallery(drawings=(drawing,))
 
 
-def _methods(rows: Iterable[Row]) -> dict[str, Line]:
-    """Map row keys to the line whose look they take."""
-    return {row.key: next(iter(row.cells.values())).line for row in rows if row.cells}
+def _methods(rows: Iterable[Row]) -> dict[RowKey, Reading]:
+    """Map row keys to the reading whose look they take."""
+    return {
+        row.key: next(iter(row.cells.values())).reading for row in rows if row.cells
+    }
 
 
 def _diagram(
     ax: Axes,
     ranking: Ranking,
-    methods: dict[str, Line],
+    methods: dict[RowKey, Reading],
     book: StyleBook,
     points: dict[str, list[str]],
 ) -> None:
     n = len(ranking.ranks)
     ax.set_axis_off()
     ax.set_title(
-        f"{METRICS[ranking.metric]}: average rank over {len(ranking.places)} cells",
+        f"{METRICS[ranking.metric]}: average rank over {len(ranking.cell_keys)} cells",
         pad=2,
     )
     margin = 0.32 * (n - 1)  # room for labels on both sides
@@ -112,8 +114,8 @@ def _diagram(
     for index, (title, rank, key) in enumerate(
         zip(ranking.titles, ranking.ranks, ranking.keys, strict=True)
     ):
-        line = methods[key]
-        look = book.look(line.experiment, line.method)
+        reading = methods[key]
+        look = book.look(reading.experiment, reading.method)
         left = index < half
         depth = index if left else n - 1 - index
         y = -0.3 - 0.16 * levels - STEP * depth
@@ -129,7 +131,7 @@ def _diagram(
             ha="right" if left else "left",
             va="center",
             fontsize=8,
-            fontweight="bold" if key == f"paper:{PROPOSED}" else "normal",
+            fontweight="bold" if key.paper_row == PROPOSED else "normal",
         )
     ax.set_ylim(min(bottom, -0.3 - 0.16 * levels - STEP * half), 1.4)
 

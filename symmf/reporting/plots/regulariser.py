@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 import pandas as pd
 from matplotlib.artist import Artist
@@ -13,55 +11,18 @@ from matplotlib.figure import Figure
 from symmf.paper.values import PAPER_PANELS
 from symmf.reporting.plots.base import Drawing, Gallery
 from symmf.reporting.plots.style import GREY, Look, StyleBook
-from symmf.reporting.results import Experiment, Missing, Results, run_command
-from symmf.reporting.selection.cells import Cell, cells, dataset_title
-from symmf.reporting.selection.readings import (
-    REFERENCE_LAMBDA,
-    Line,
-    lines,
-    reference_lambda,
-)
+from symmf.reporting.results import Missing, Results, run_command
+from symmf.reporting.selection.cells import Cell, dataset_title
+from symmf.reporting.selection.readings import REFERENCE_WEIGHT, readings
+from symmf.reporting.selection.regulariser import Panel, grid_panels, pairings
 
 METRIC_TITLES = {"ac": "AC", "nmi": "NMI"}
-# The three panels of the paper's figure, in its order.
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Panel:
-    """One experiment at one K with a grid of lambda."""
-
-    experiment: Experiment
-    n_clusters: int
-
-    @property
-    def place(self) -> tuple[str, int]:
-        """Data set and K."""
-        return self.experiment.dataset, self.n_clusters
-
-
-def grid_panels(results: Results, at_least: int = 3) -> list[Panel]:
-    """Return the (experiment, K) with good trials at ``at_least`` values of lambda.
-
-    The paper's three come first; if any of them is there, it alone is shown.
-    """
-    found = []
-    for experiment in results.experiments:
-        trials = experiment.trials
-        good = trials[(trials["status"] == "ok") & trials["lambda"].notna()]
-        for k, group in good.groupby("n_clusters"):
-            if group.groupby("method")["lambda"].nunique().max() >= at_least:
-                found.append(Panel(experiment=experiment, n_clusters=int(str(k))))
-    order = {place: index for index, place in enumerate(PAPER_PANELS)}
-    chosen = [panel for panel in found if panel.place in order] or found
-    return sorted(
-        chosen, key=lambda p: (order.get(p.place, len(order)), p.experiment.name)
-    )
 
 
 def sensitivity(results: Results) -> Gallery:
     """Draw AC and NMI over lambda, one column per data set, band over trials."""
     panels = grid_panels(results)
-    there = {panel.place for panel in panels}
+    there = {panel.key for panel in panels}
     missing = tuple(
         Missing(
             name="lambda",
@@ -73,7 +34,7 @@ def sensitivity(results: Results) -> Gallery:
     )
     if not panels:
         return Gallery(missing=missing)
-    book = StyleBook(line for e in results.experiments for line in lines(e))
+    book = StyleBook(r for e in results.experiments for r in readings(e))
     figure = Figure(
         figsize=(2.5 * max(len(panels), 1) + 0.6, 4.6), layout="constrained"
     )
@@ -121,20 +82,16 @@ def _lambda_axes(
     records: list[dict[str, object]],
     place: str,
 ) -> None:
-    by_method: dict[str, list[Cell]] = {}
-    for cell in cells(panel.experiment, metric):
-        fits = cell.n_clusters == panel.n_clusters and cell.line.lam is not None
-        if fits and cell.n_good:
-            by_method.setdefault(cell.line.method, []).append(cell)
     grid: set[float] = set()
-    for index, (method, group) in enumerate(by_method.items()):
-        group.sort(key=lambda cell: float(cell.line.lam or 0))
-        xs = [float(cell.line.lam or 0) for cell in group]
+    for index, (method, group) in enumerate(panel.curves(metric).items()):
+        xs = [float(cell.reading.weight or 0) for cell in group]
         grid |= set(xs)
-        label = group[0].line.label
+        label = group[0].reading.label
         look = book.look(panel.experiment.name, method)
         _series(ax, xs, group, look, label, f"lambda-{place}-{index}", points)
-        records += [_record(cell, metric) | {"lambda": cell.line.lam} for cell in group]
+        records += [
+            _record(cell, metric) | {"lambda": cell.reading.weight} for cell in group
+        ]
     _weight_axis(ax, sorted(grid))
 
 
@@ -146,17 +103,17 @@ def _weight_axis(ax: Axes, grid: list[float]) -> None:
         shown = grid if len(grid) <= 8 else [*grid[:-1:2], grid[-1]]
         ax.set_xticks(shown, [f"{value:g}" for value in shown])
         ax.minorticks_off()
-    ax.axvline(REFERENCE_LAMBDA, lw=0.8, ls=":", color=GREY)
+    ax.axvline(REFERENCE_WEIGHT, lw=0.8, ls=":", color=GREY)
 
 
 def _record(cell: Cell, metric: str) -> dict[str, object]:
-    line = cell.line
+    reading = cell.reading
     return {
-        "experiment": line.experiment,
-        "dataset": line.dataset,
+        "experiment": reading.experiment,
+        "dataset": reading.dataset,
         "n_clusters": cell.n_clusters,
-        "method": line.method,
-        "label": line.label,
+        "method": reading.method,
+        "label": reading.label,
         "metric": metric,
         "mean": cell.mean,
         "std": cell.std,
@@ -189,53 +146,6 @@ def _series(
     ]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Pairing:
-    """One entry with and without the regulariser over several K."""
-
-    experiment: Experiment
-    line: Line
-    with_cells: tuple[Cell, ...]
-    without_cells: tuple[Cell, ...]
-    weight: float
-
-
-def pairings(results: Results, metric: str = "ac", at_least: int = 2) -> list[Pairing]:
-    """Return entries run at lambda = 0 and at a positive lambda over several K."""
-    out: list[Pairing] = []
-    for experiment in results.experiments:
-        table: dict[tuple[str, float, int], Cell] = {
-            (cell.line.method, cell.line.lam, cell.n_clusters): cell
-            for cell in cells(experiment, metric)
-            if cell.line.lam is not None and cell.n_good
-        }
-        for method in experiment.method_order:
-            weights = {lam for name, lam, _ in table if name == method}
-            positive = [lam for lam in weights if lam > 0]
-            if 0.0 not in weights or not positive:
-                continue
-            weight = reference_lambda(positive)
-            both = [
-                k
-                for k in experiment.cluster_counts
-                if (method, 0.0, k) in table and (method, weight, k) in table
-            ]
-            if len(both) >= at_least:
-                out.append(
-                    Pairing(
-                        experiment=experiment,
-                        line=table[method, weight, both[0]].line,
-                        with_cells=tuple(table[method, weight, k] for k in both),
-                        without_cells=tuple(table[method, 0.0, k] for k in both),
-                        weight=weight,
-                    )
-                )
-    # The paper shows COIL-20; studies made for this question come before tables.
-    chosen = [p for p in out if p.experiment.dataset == "coil20"] or out
-    most = max((len(p.with_cells) for p in chosen), default=0)
-    return [p for p in chosen if len(p.with_cells) == most]
-
-
 def regularization(results: Results) -> Gallery:
     """Draw accuracy with and without the regulariser over K."""
     found = pairings(results)
@@ -245,14 +155,14 @@ def regularization(results: Results) -> Gallery:
         return Gallery(
             missing=(Missing(name="regularization", reason=reason, command=command),)
         )
-    book = StyleBook(line for e in results.experiments for line in lines(e))
+    book = StyleBook(r for e in results.experiments for r in readings(e))
     width = 3.4 * len(found)
     figure = Figure(figsize=(max(width, 3.6), 3.3), layout="constrained")
     axes = figure.subplots(1, len(found), squeeze=False, sharey=True)[0]
     points: dict[str, list[str]] = {}
     records: list[dict[str, object]] = []
     for column, (ax, pair) in enumerate(zip(axes, found, strict=True)):
-        look = book.look(pair.experiment.name, pair.line.method)
+        look = book.look(pair.experiment.name, pair.reading.method)
         plain = Look(color=GREY, marker="s", dash=(4, 1.6), hollow=True)
         for kind, group, style in (
             (f"λ = {pair.weight:g}", pair.with_cells, look),
@@ -263,7 +173,7 @@ def regularization(results: Results) -> Gallery:
             _series(ax, xs, list(group), style, kind, name, points)
             records += [_record(cell, "ac") | {"lambda": kind[4:]} for cell in group]
         ax.set_title(
-            f"{dataset_title(pair.experiment.dataset, results)}: {pair.line.label}"
+            f"{dataset_title(pair.experiment.dataset, results)}: {pair.reading.label}"
         )
         ax.set_xlabel("number of clusters K")
         ax.xaxis.get_major_locator().set_params(integer=True)

@@ -7,12 +7,11 @@ distinction for grey-scale print.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any
 
-from symmf.reporting.selection.readings import Line
+from symmf.reporting.selection.readings import Reading
 
 INK = "#1b1b1f"  # replaced by the page's text colour in the HTML report
 GREY = "#6f6f78"
@@ -132,38 +131,33 @@ _SPARE = tuple(
 )
 
 
-def family(line: Line) -> str:
-    """Return what a line is drawn as: its solver, if it names one, or its method."""
-    try:
-        parameters = json.loads(line.parameters or "{}")
-    except ValueError:
-        parameters = {}
-    solver = parameters.get("solver") if isinstance(parameters, dict) else None
-    for name in (line.method, solver, line.estimator):
-        if name in LOOKS:
-            return str(name)
-    return line.estimator or line.method
+def family(reading: Reading) -> str:
+    """Return what a reading is drawn as: its method, or which solver of SymMF ran."""
+    if reading.estimator == "symmf" and reading.solver in LOOKS:
+        return reading.solver
+    return reading.estimator or reading.method
 
 
 class StyleBook:
-    """The looks of all lines of a results folder, the same in every figure.
+    """The looks of all readings of a results folder, the same in every figure.
 
     Entries of one family share its colour and marker. Within an experiment the first
     of a family, in the order of the configuration, is plain; later ones differ by
     dash and hollow markers.
     """
 
-    def __init__(self, lines: Iterable[Line]) -> None:
-        known = list(lines)
-        unknown = sorted({family(line) for line in known} - set(LOOKS))
+    def __init__(self, readings: Iterable[Reading]) -> None:
+        known = list(readings)
+        unknown = sorted({family(reading) for reading in known} - set(LOOKS))
         bases = LOOKS | {
             name: _SPARE[index % len(_SPARE)] for index, name in enumerate(unknown)
         }
         members: dict[tuple[str, Look], list[str]] = {}
-        for line in known:
-            names = members.setdefault((line.experiment, bases[family(line)]), [])
-            if line.method not in names:
-                names.append(line.method)
+        for reading in known:
+            base = bases[family(reading)]
+            names = members.setdefault((reading.experiment, base), [])
+            if reading.method not in names:
+                names.append(reading.method)
         self._looks = {
             (experiment, method): replace(
                 base, dash=DASHES[index % len(DASHES)], hollow=index % 2 == 1

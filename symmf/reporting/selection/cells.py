@@ -1,41 +1,53 @@
 """From trials to rows of cells: who is compared with whom, and where.
 
-A *line* is an entry of an experiment at one lambda. A *cell* is a line at one K and
-one metric: the scores of its good trials. A *row* collects the cells of one line
-over data sets; the first line that stands for a row of the paper is that row's
-*primary* reading, every other line is shown beside it.
+A *reading* is an entry of an experiment at one lambda. A :class:`Cell` is a reading at
+one K and one metric: the scores of its good trials. A *row* collects the cells of one
+reading over data sets; the reading that stands for a row of the paper is that row's
+*primary* one, every other is shown beside it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 
 from symmf.paper.values import DATASET_TITLES, ROWS
-from symmf.reporting.results import Experiment, Results, is_good
+from symmf.reporting.results import Experiment, Results, is_good, remembered
 from symmf.reporting.selection.readings import (
-    BLIND,
-    REFERENCE_LAMBDA,
-    Line,
+    REFERENCE_WEIGHT,
+    Choice,
+    Reading,
     is_study,
-    lines,
+    readings,
 )
+
+
+class CellKey(NamedTuple):
+    """Where scores are compared: a data set and a number of clusters."""
+
+    dataset: str
+    n_clusters: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cell:
-    """The scores of one line at one K: the good trials, and how many were planned."""
+    """The scores of one reading at one K: good trials, and how many were planned."""
 
-    line: Line
+    reading: Reading
     n_clusters: int
     metric: str
     scores: tuple[tuple[int, float], ...]
     n_total: int
     lost: str = ""  # what became of the other trials: "2 timeout, 1 failed"
+
+    @property
+    def key(self) -> CellKey:
+        """Data set and K."""
+        return CellKey(self.reading.dataset, self.n_clusters)
 
     @property
     def values(self) -> tuple[float, ...]:
@@ -58,26 +70,49 @@ class Cell:
         return float(np.std(self.values, ddof=1)) if self.n_good > 1 else float("nan")
 
 
-Place = tuple[str, int]  # data set, K
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RowKey:
+    """What makes a row of a table one row.
+
+    A row of the paper is known by its name there. Any other is known by the entry, its
+    title and, where an experiment gives a second row for the same cells, by what sets
+    that experiment apart.
+    """
+
+    paper_row: str = ""
+    entry: str = ""
+    title: str = ""
+    apart: str = ""
+
+    def __str__(self) -> str:
+        """Return the key as it stands in files."""
+        if self.paper_row:
+            return f"paper:{self.paper_row}"
+        text = f"entry:{self.entry}:{self.title}"
+        return f"{text}|{self.apart}" if self.apart else text
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Row:
-    """One line of a table: its title and its cells by (data set, K)."""
+    """One row of a table: its title and its cells by (data set, K)."""
 
-    key: str
+    key: RowKey
     title: str
     paper_row: str | None
-    primary: bool
-    cells: Mapping[Place, Cell]
+    cells: Mapping[CellKey, Cell]
+
+    @property
+    def primary(self) -> bool:
+        """Whether the row is one of the paper's, by its primary reading."""
+        return bool(self.key.paper_row)
 
     @property
     def oracle(self) -> bool:
         """Whether lambda was chosen with the labels; such a row never competes."""
-        return any(cell.line.oracle for cell in self.cells.values())
+        return any(cell.reading.oracle for cell in self.cells.values())
 
 
-@lru_cache(maxsize=128)
+@remembered
 def cells(experiment: Experiment, metric: str) -> tuple[Cell, ...]:
     """Return every cell of an experiment for one metric, empty ones included."""
     trials = experiment.trials
@@ -87,20 +122,19 @@ def cells(experiment: Experiment, metric: str) -> tuple[Cell, ...]:
         for _, group in trials.groupby(["method", "n_clusters"])
     }
     out: list[Cell] = []
-    for line in lines(experiment):
+    for reading in readings(experiment):
         for k in experiment.cluster_counts:
-            group = tables.get((line.method, k), trials.iloc[:0])
+            group = tables.get((reading.method, k), trials.iloc[:0])
             fine = group[good.loc[group.index]]
-            if line.choice == BLIND:
-                fine = _best_silhouettes(fine)
-                group = fine
-            elif line.oracle or line.lam is not None:
-                lam = best_lambda(fine) if line.oracle else line.lam
-                group, fine = (g[g["lambda"] == lam] for g in (group, fine))
+            if reading.choice is Choice.BLIND:
+                group = fine = _best_silhouettes(fine)
+            elif reading.oracle or reading.weight is not None:
+                weight = best_weight(fine) if reading.oracle else reading.weight
+                group, fine = (g[g["lambda"] == weight] for g in (group, fine))
             fine = fine.sort_values("trial")
             out.append(
                 Cell(
-                    line=line,
+                    reading=reading,
                     n_clusters=k,
                     metric=metric,
                     scores=tuple(
@@ -132,13 +166,13 @@ def _best_silhouettes(trials: pd.DataFrame) -> pd.DataFrame:
     return known.drop_duplicates("trial")
 
 
-def best_lambda(trials: pd.DataFrame) -> float:
+def best_weight(trials: pd.DataFrame) -> float:
     """Return the lambda with the highest mean AC: a choice that peeks at labels."""
     means = trials.groupby("lambda")["ac"].mean()
-    return float(str(means.idxmax())) if means.notna().any() else REFERENCE_LAMBDA
+    return float(str(means.idxmax())) if means.notna().any() else REFERENCE_WEIGHT
 
 
-@lru_cache(maxsize=16)
+@remembered
 def collect(results: Results, metric: str) -> tuple[Row, ...]:
     """Combine the table experiments into rows: the paper's, then further ones.
 
@@ -152,48 +186,56 @@ def collect(results: Results, metric: str) -> tuple[Row, ...]:
 
 def combine(found: Sequence[Cell]) -> list[Row]:
     """Gather cells into rows; see :func:`collect`."""
-    by_line: dict[Line, list[Cell]] = {}
+    by_reading: dict[Reading, list[Cell]] = {}
     for cell in found:
-        by_line.setdefault(cell.line, []).append(cell)
-    rows: dict[str, dict[Place, Cell]] = {}
-    titles: dict[str, tuple[str, str | None, bool]] = {}
-    for line, group in by_line.items():
-        key, title = _identity(line)
-        filled = {(c.line.dataset, c.n_clusters): c for c in group}
-        if any(
-            place in rows.get(key, {}) and rows[key][place].n_good and cell.n_good
-            for place, cell in filled.items()
-        ):
+        by_reading.setdefault(cell.reading, []).append(cell)
+    rows: dict[RowKey, dict[CellKey, Cell]] = {}
+    heads: dict[RowKey, tuple[str, str | None]] = {}
+    for reading, group in by_reading.items():
+        key, title = _identity(reading)
+        if _taken(rows.get(key, {}), group):
             # Named by what sets the experiment apart: coil20_shared -> shared.
-            apart = line.experiment.removeprefix(f"{line.dataset}_")
-            key = f"{_identity(replace(line, primary=False))[0]}|{apart}"
-            title = f"{_identity(replace(line, primary=False))[1]} [{apart}]"
-        primary = line.primary and "|" not in key
-        titles.setdefault(key, (title, line.paper_row, primary))
+            apart = reading.experiment.removeprefix(f"{reading.dataset}_")
+            key, title = _identity(replace(reading, primary=False))
+            key, title = replace(key, apart=apart), f"{title} [{apart}]"
+        heads.setdefault(key, (title, reading.paper_row))
         row = rows.setdefault(key, {})
-        for place, cell in filled.items():
-            if place not in row or not row[place].n_good:
-                row[place] = cell
+        for cell in group:
+            if cell.key not in row or not row[cell.key].n_good:
+                row[cell.key] = cell
     made = [
-        Row(key=key, title=title, paper_row=paper_row, primary=primary, cells=rows[key])
-        for key, (title, paper_row, primary) in titles.items()
+        Row(key=key, title=title, paper_row=paper_row, cells=rows[key])
+        for key, (title, paper_row) in heads.items()
     ]
     order = list(ROWS)
+    last = len(order)
     return sorted(
         made,
-        key=lambda row: (
-            (0, order.index(row.paper_row)) if row.primary and row.paper_row else (1, 0)
-        ),
+        key=lambda row: order.index(row.key.paper_row) if row.primary else last,
     )
 
 
-def places(rows: Iterable[Row]) -> list[Place]:
+def _taken(row: Mapping[CellKey, Cell], group: Iterable[Cell]) -> bool:
+    """Tell whether a row has scores already where these cells have some."""
+    return any(c.n_good and c.key in row and row[c.key].n_good for c in group)
+
+
+def _identity(reading: Reading) -> tuple[RowKey, str]:
+    if reading.primary and reading.paper_row:
+        return RowKey(paper_row=reading.paper_row), ROWS[reading.paper_row]
+    return RowKey(entry=reading.name, title=reading.title), reading.title
+
+
+def cell_keys(rows: Iterable[Row]) -> list[CellKey]:
     """Return the (data set, K) columns, in the paper's order, then by name."""
     order = list(DATASET_TITLES)
-    found = {place for row in rows for place in row.cells}
+    found = {key for row in rows for key in row.cells}
     return sorted(
         found,
-        key=lambda p: (order.index(p[0]) if p[0] in order else len(order), *p),
+        key=lambda key: (
+            order.index(key.dataset) if key.dataset in order else len(order),
+            *key,
+        ),
     )
 
 
@@ -206,9 +248,3 @@ def dataset_title(name: str, results: Results | None = None) -> str:
         if block.get("name") == name and block.get("title"):
             return str(block["title"])
     return name
-
-
-def _identity(line: Line) -> tuple[str, str]:
-    if line.primary and line.paper_row:
-        return f"paper:{line.paper_row}", ROWS[line.paper_row]
-    return f"entry:{line.name}:{line.title}", line.title

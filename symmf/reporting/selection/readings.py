@@ -1,34 +1,47 @@
-"""Lines: the entries of an experiment at each lambda, and how they are named.
+"""Readings: the entries of an experiment at each lambda, and how they are named.
 
-An entry with a grid of lambda gives one line per value and two derived ones: lambda
-chosen without labels (the best silhouette of each trial) and with them (the best
-mean AC of each cell, which peeks and is marked as such).
+An entry with a grid of lambda gives one reading per value and two derived ones: lambda
+chosen without labels (the best silhouette of each trial) and with them (the best mean
+AC of each cell, which peeks and is marked as such).
 """
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from enum import StrEnum
 from typing import Any
 
 import numpy as np
 
 from symmf.paper.values import ROWS
-from symmf.reporting.results import Experiment, is_good
+from symmf.reporting.results import Experiment, is_good, remembered
 
 # The weight in the authors' released code; where a grid lacks it, the nearest one.
-REFERENCE_LAMBDA = 0.5
-BLIND, ORACLE = "blind", "oracle"
-CHOICES = {
-    BLIND: "λ chosen without labels",
-    ORACLE: "λ chosen with the labels",
+REFERENCE_WEIGHT = 0.5
+
+
+class Choice(StrEnum):
+    """A rule that picks one lambda of a grid."""
+
+    BLIND = "blind"
+    ORACLE = "oracle"
+
+
+CHOICE_TITLES = {
+    Choice.BLIND: "λ chosen without labels",
+    Choice.ORACLE: "λ chosen with the labels",
 }
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Line:
-    """An entry of an experiment at one lambda, or with lambda chosen by a rule."""
+class Reading:
+    """An entry of an experiment at one lambda, or with lambda chosen by a rule.
+
+    ``method`` is the name of the entry, ``solver`` the one that ran (empty if the
+    results do not tell), ``weight`` the lambda if the entry has several.
+    """
 
     experiment: str
     dataset: str
@@ -36,40 +49,55 @@ class Line:
     estimator: str
     label: str
     paper_row: str | None
-    lam: float | None
+    weight: float | None
+    solver: str = ""
     parameters: str = "{}"
     primary: bool = False
-    choice: str = ""
+    choice: Choice | None = None
 
     @property
     def name(self) -> str:
         """The entry name with its lambda, if the entry has several."""
         if self.choice:
             return f"{self.method}@{self.choice}"
-        return self.method if self.lam is None else f"{self.method}@{self.lam:g}"
+        return self.method if self.weight is None else f"{self.method}@{self.weight:g}"
 
     @property
     def title(self) -> str:
         """The label with its lambda, if the entry has several."""
         if self.choice:
-            return f"{self.label}, {CHOICES[self.choice]}"
-        return self.label if self.lam is None else f"{self.label}, λ = {self.lam:g}"
+            return f"{self.label}, {CHOICE_TITLES[self.choice]}"
+        if self.weight is None:
+            return self.label
+        return f"{self.label}, λ = {self.weight:g}"
 
     @property
     def oracle(self) -> bool:
         """Whether lambda was chosen with the labels."""
-        return self.choice == ORACLE
+        return self.choice is Choice.ORACLE
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """The parameters of the entry, the solver's options among them."""
+        try:
+            given = json.loads(self.parameters or "{}")
+        except ValueError:
+            return {}
+        if not isinstance(given, dict):
+            return {}
+        options = given.get("solver_options")
+        return {**given, **options} if isinstance(options, dict) else given
 
 
-def reference_lambda(values: Iterable[float]) -> float:
+def reference_weight(values: Iterable[float]) -> float:
     """Return the lambda of a grid that stands for the paper's setting.
 
     Examples
     --------
-    >>> reference_lambda([0.0, 0.1, 0.5, 1.0])
+    >>> reference_weight([0.0, 0.1, 0.5, 1.0])
     0.5
     """
-    return min(sorted(values), key=lambda value: abs(value - REFERENCE_LAMBDA))
+    return min(sorted(values), key=lambda value: abs(value - REFERENCE_WEIGHT))
 
 
 def is_study(experiment: Experiment) -> bool:
@@ -87,55 +115,59 @@ def is_study(experiment: Experiment) -> bool:
     return experiment.dataset == "synthetic" or not scored or alone
 
 
-@lru_cache(maxsize=64)
-def lines(experiment: Experiment) -> tuple[Line, ...]:
-    """Return the lines of an experiment in its own order, primary ones marked."""
+@remembered
+def readings(experiment: Experiment) -> tuple[Reading, ...]:
+    """Return the readings of an experiment in its own order, primary ones marked."""
     taken: set[str] = set()
-    out: list[Line] = []
+    out: list[Reading] = []
     for base, grid, scored in _entries(experiment):
         weights: list[float | None] = [*grid] if len(grid) > 1 else [None]
-        chosen = reference_lambda(grid) if len(grid) > 1 else None
-        for lam in weights:
+        chosen = reference_weight(grid) if len(grid) > 1 else None
+        for weight in weights:
             row = base.paper_row
-            primary = row is not None and row not in taken and lam == chosen
-            out.append(replace(base, lam=lam, primary=primary))
+            primary = row is not None and row not in taken and weight == chosen
+            out.append(replace(base, weight=weight, primary=primary))
             if primary and row:
                 taken.add(row)
         if len(grid) > 1:
-            choices = [BLIND, ORACLE] if scored else [ORACLE]
+            choices = [*Choice] if scored else [Choice.ORACLE]
             out += [replace(base, choice=choice) for choice in choices]
     return tuple(out)
 
 
-def _entries(experiment: Experiment) -> Iterable[tuple[Line, list[float], bool]]:
+def _entries(experiment: Experiment) -> Iterable[tuple[Reading, list[float], bool]]:
     """Yield each entry, its grid of lambda, and whether it has silhouettes."""
     trials = experiment.trials
-    configured = {
-        str(entry.get("name") or entry.get("method")): entry
-        for entry in experiment.config.get("methods") or []
-        if isinstance(entry, dict)
-    }
     for method in experiment.method_order:
         here = trials[trials["method"] == method]
-        entry: Mapping[str, Any] = configured.get(method, {})
+        entry = experiment.entries.get(method, {})
         first = here.iloc[0] if len(here) else None
         paper_row = _text(first, "paper_row", entry, "")
         estimator = _text(first, "estimator", entry, str(entry.get("method", "")))
         label = _text(first, "label", entry, method)
         if label == estimator and paper_row in ROWS:
             label = ROWS[paper_row]  # no label was given
-        base = Line(
+        base = Reading(
             experiment=experiment.name,
             dataset=experiment.dataset,
             method=method,
             estimator=estimator,
             label=label.replace(">=", "≥").replace("<=", "≤"),
             paper_row=paper_row if paper_row in ROWS else None,
-            lam=None,
+            weight=None,
+            solver=" and ".join(sorted({str(name) for name in here["solver"]} - {""})),
             parameters=_text(first, "parameters", {}, "{}"),
         )
+        if not base.solver:
+            base = replace(base, solver=_named_solver(base))
         grid = sorted({float(v) for v in here["lambda"].dropna()})
         yield base, grid, bool(np.isfinite(here["silhouette"]).any())
+
+
+def _named_solver(reading: Reading) -> str:
+    """Return the solver that the parameters name: tables of version 0.1 lack it."""
+    named = str(reading.settings.get("solver") or "auto")
+    return "" if named == "auto" else named
 
 
 def _text(row: Any, column: str, entry: Mapping[str, Any], otherwise: str) -> str:

@@ -1,19 +1,89 @@
-"""Median and band of traces over trials, on a common axis."""
+"""Traces: whose they are, and their median and band on a common axis."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
 
 from symmf.notation import FloatArray
+from symmf.reporting.results import Experiment, Results
+from symmf.reporting.selection.readings import Reading, readings, reference_weight
 
 FLOOR = 1e-32  # zero cannot be shown on a logarithmic axis
 MOST_POINTS = 240
 QUARTILES = (0.25, 0.5, 0.75)
 
 Trace = tuple[FloatArray, FloatArray]
+
+
+def traces_of(experiment: Experiment, method: str, n_clusters: int) -> pd.DataFrame:
+    """Return the traces of an entry at one K and at its reference lambda."""
+    traces = experiment.traces
+    found = traces[(traces["method"] == method) & (traces["n_clusters"] == n_clusters)]
+    grid = found["lambda"].dropna().unique()
+    if len(grid) > 1:
+        found = found[found["lambda"] == reference_weight(float(v) for v in grid)]
+    return found
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Traced:
+    """An entry with traces at one K."""
+
+    experiment: Experiment
+    reading: Reading
+    n_clusters: int
+
+    @property
+    def solver(self) -> str:
+        """The solver that ran; empty if the results do not tell."""
+        return self.reading.solver
+
+    @property
+    def nonnegative(self) -> bool:
+        """Whether the entry keeps H nonnegative."""
+        given = self.reading.settings
+        if given.get("nonnegative") is not None:
+            return bool(given["nonnegative"])
+        return "nonnegative" in str(given.get("constraint"))
+
+    @property
+    def accelerated(self) -> bool:
+        """Whether the entry adds what the paper's algorithms do not have."""
+        return str(self.reading.settings.get("acceleration") or "none") != "none"
+
+    def trials(self, x: str, y: str) -> dict[int, Trace]:
+        """Return the (x, y) arrays of every trial; the error where y is not kept."""
+        found = traces_of(self.experiment, self.reading.method, self.n_clusters)
+        kept = not len(found) or found[y].notna().any()
+        return trials_of(found, x, y if kept else "error")
+
+
+def traced(results: Results, *, convergence_only: bool = False) -> list[Traced]:
+    """Return the entries with traces; only of convergence studies if asked for.
+
+    A convergence study is an experiment on synthetic matrices, or one whose
+    configuration describes the convergence figure.
+    """
+    out: list[Traced] = []
+    for experiment in results.experiments:
+        study = experiment.dataset == "synthetic" or (
+            "convergence" in experiment.figures
+        )
+        if convergence_only and not study:
+            continue
+        seen: set[str] = set()
+        for reading in readings(experiment):
+            here = experiment.traces[experiment.traces["method"] == reading.method]
+            if reading.method in seen or not len(here):
+                continue
+            seen.add(reading.method)
+            k = int(here["n_clusters"].max())
+            out.append(Traced(experiment=experiment, reading=reading, n_clusters=k))
+    return out
 
 
 def trials_of(traces: pd.DataFrame, x: str, y: str) -> dict[int, Trace]:

@@ -14,7 +14,7 @@ import pandas as pd
 from scipy import stats
 
 from symmf.paper.values import DATASET_TITLES, PROPOSED
-from symmf.reporting.selection.cells import Cell, Place, Row, places
+from symmf.reporting.selection.cells import Cell, CellKey, Row, RowKey, cell_keys
 from symmf.seeds import generator
 
 RESAMPLES = 10_000
@@ -135,13 +135,13 @@ def pairwise(rows: Sequence[Row], metric: str) -> pd.DataFrame:
     """
     proposed = next((r for r in rows if r.primary and r.paper_row == PROPOSED), None)
     records: list[dict[str, object]] = []
-    for place in places(rows) if proposed else []:
+    for key in cell_keys(rows) if proposed else []:
         for primary in (True, False):
             family = [
                 record
                 for row in rows
                 if proposed and row is not proposed and row.primary == primary
-                if (record := _comparison(proposed, row, place, metric)) is not None
+                if (record := _comparison(proposed, row, key, metric)) is not None
             ]
             adjusted = holm([float(str(record["p"])) for record in family])
             for record, p in zip(family, adjusted, strict=True):
@@ -150,9 +150,9 @@ def pairwise(rows: Sequence[Row], metric: str) -> pd.DataFrame:
 
 
 def _comparison(
-    proposed: Row, row: Row, place: Place, metric: str
+    proposed: Row, row: Row, key: CellKey, metric: str
 ) -> dict[str, object] | None:
-    ours, other = proposed.cells.get(place), row.cells.get(place)
+    ours, other = proposed.cells.get(key), row.cells.get(key)
     if ours is None or other is None or row.oracle:
         return None
     left, right = paired_values(ours, other)
@@ -161,9 +161,9 @@ def _comparison(
     test = paired_test(left, right)
     return {
         "metric": metric,
-        "dataset": place[0],
-        "n_clusters": place[1],
-        "row": row.key,
+        "dataset": key.dataset,
+        "n_clusters": key.n_clusters,
+        "row": str(row.key),
         "title": row.title,
         "n_pairs": test.n_pairs,
         "difference": test.difference,
@@ -179,9 +179,9 @@ class Ranking:
 
     metric: str
     titles: tuple[str, ...]
-    keys: tuple[str, ...]
+    keys: tuple[RowKey, ...]
     ranks: tuple[float, ...]
-    places: tuple[Place, ...]
+    cell_keys: tuple[CellKey, ...]
     left_out: tuple[str, ...]
     statistic: float
     p_value: float
@@ -224,10 +224,12 @@ def rank_rows(rows: Sequence[Row], metric: str) -> Ranking | None:
     """
     compete = [row for row in rows if row.primary] or [r for r in rows if not r.oracle]
     filled = {
-        row.key: {place for place, cell in row.cells.items() if cell.n_good}
+        row.key: {key for key, cell in row.cells.items() if cell.n_good}
         for row in compete
     }
-    known = {p for found in filled.values() for p in found if p[0] in DATASET_TITLES}
+    known = {
+        p for found in filled.values() for p in found if p.dataset in DATASET_TITLES
+    }
     if known:
         filled = {key: found & known for key, found in filled.items()}
     compete = [row for row in compete if filled[row.key]]
@@ -247,7 +249,7 @@ def rank_rows(rows: Sequence[Row], metric: str) -> Ranking | None:
         titles=tuple(kept[i].title for i in order),
         keys=tuple(kept[i].key for i in order),
         ranks=tuple(float(average[i]) for i in order),
-        places=tuple(columns),
+        cell_keys=tuple(columns),
         left_out=tuple(row.title for row in compete if row not in kept),
         statistic=statistic,
         p_value=p_value,
@@ -256,13 +258,13 @@ def rank_rows(rows: Sequence[Row], metric: str) -> Ranking | None:
 
 
 def _largest_block(
-    rows: Sequence[Row], filled: dict[str, set[Place]]
-) -> tuple[list[Row], list[Place]]:
+    rows: Sequence[Row], filled: dict[RowKey, set[CellKey]]
+) -> tuple[list[Row], list[CellKey]]:
     """Choose rows, fullest first, so that rows times common cells is largest."""
     fullest = sorted(
         rows, key=lambda row: (row.paper_row != PROPOSED, -len(filled[row.key]))
     )
-    best: tuple[list[Row], set[Place]] = ([], set())
+    best: tuple[list[Row], set[CellKey]] = ([], set())
     for count in range(1, len(fullest) + 1):
         chosen = fullest[:count]
         common = set.intersection(*(filled[row.key] for row in chosen))
@@ -270,4 +272,4 @@ def _largest_block(
         if enough and count * len(common) >= len(best[0]) * len(best[1]):
             best = (chosen, common)
     kept = [row for row in rows if row in best[0]]
-    return kept, [place for place in places(kept) if place in best[1]]
+    return kept, [key for key in cell_keys(kept) if key in best[1]]

@@ -75,8 +75,8 @@ def ranking_words(ranking: Ranking | None) -> list[str]:
             "No ranking over cells: it needs at least three methods that were all "
             "run in at least two common cells."
         ]
-    datasets = {name for name, _ in ranking.places}
-    n_cells, n_sets = len(ranking.places), len(datasets)
+    datasets = {name for name, _ in ranking.cell_keys}
+    n_cells, n_sets = len(ranking.cell_keys), len(datasets)
     decided = "differ" if ranking.p_value < ALPHA else "are not shown to differ"
     words = [
         f"Friedman test over {n_cells} cells and {len(ranking.ranks)} methods: "

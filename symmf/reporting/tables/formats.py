@@ -12,7 +12,7 @@ from symmf.files import csv_text, write_text
 from symmf.reporting.results import Results
 from symmf.reporting.selection.readings import is_study
 from symmf.reporting.tables.model import (
-    Entry,
+    PrintedCell,
     Table,
     combined_table,
     dataset_table,
@@ -31,7 +31,7 @@ def _latex_title(title: str) -> str:
     return "$K$-means" if title == "K-means" else latex_text(title)
 
 
-def _latex_entry(entry: Entry, std: bool) -> str:
+def _latex_entry(entry: PrintedCell, std: bool) -> str:
     if not entry.n_good:
         share = f"$^{{{entry.share}}}$" if entry.share else ""
         return f"--{share}"
@@ -63,7 +63,7 @@ def to_latex(table: Table, *, std: bool = False) -> str:
             ruled = True
         title = _latex_title(row.title)
         title = rf"\textbf{{{title}}}" if row.emphasis else title
-        cells = [_latex_entry(entry, std) for entry in row.entries]
+        cells = [_latex_entry(entry, std) for entry in row.cells]
         body.append(" & ".join([title, *cells]) + r" \\")
     ks = [f"{{{k}}}" for _, k in table.columns]
     lines = [
@@ -91,7 +91,7 @@ def to_latex(table: Table, *, std: bool = False) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _markdown_entry(entry: Entry, std: bool) -> str:
+def _markdown_entry(entry: PrintedCell, std: bool) -> str:
     text = entry.text
     if entry.best:
         text = f"**{text}**"
@@ -110,7 +110,7 @@ def to_markdown(table: Table, *, std: bool = False) -> str:
         title = markdown_text(row.title)
         title = f"**{title}**" if row.emphasis else title
         title = f"*{title}*" if row.below else title
-        rows.append([title, *(_markdown_entry(entry, std) for entry in row.entries)])
+        rows.append([title, *(_markdown_entry(entry, std) for entry in row.cells)])
     lines = [
         f"### {markdown_text(table.caption)}",
         "",
@@ -129,7 +129,7 @@ def to_frame(table: Table) -> pd.DataFrame:
     """Return one line per cell with the printed digits."""
     records = []
     for row in table.rows:
-        for (name, k), entry in zip(table.columns, row.entries, strict=True):
+        for (name, k), entry in zip(table.columns, row.cells, strict=True):
             mark = "best" if entry.best else "second" if entry.second else ""
             records.append(
                 {
@@ -157,7 +157,7 @@ def to_rich(table: Table, *, std: bool = False) -> RichTable:
         out.add_column(head, justify="right")
     for index, row in enumerate(table.rows):
         cells = []
-        for entry in row.entries:
+        for entry in row.cells:
             text = entry.text
             if std and entry.spread and entry.n_good:
                 text += f" ± {entry.spread}"
@@ -226,7 +226,7 @@ def write_tables(
     suffix = "_std" if std else ""
 
     def put(place: Path, table: Table) -> None:
-        if any(entry.n_good for row in table.rows for entry in row.entries):
+        if any(entry.n_good for row in table.rows for entry in row.cells):
             for kind in kinds:
                 path = place / f"{table.name}{suffix}.{FORMATS[kind]}"
                 written.append(write_text(path, render(table, kind, std=std)))

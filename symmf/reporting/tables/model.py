@@ -23,15 +23,15 @@ from symmf.paper.values import (
 from symmf.reporting.results import Experiment, Missing, Results, run_command
 from symmf.reporting.selection.cells import (
     Cell,
-    Place,
+    CellKey,
     Row,
+    cell_keys,
     cells,
     collect,
     combine,
     dataset_title,
-    places,
 )
-from symmf.reporting.selection.readings import BLIND, is_study
+from symmf.reporting.selection.readings import Choice, is_study
 
 METRICS = {
     "nmi": ("nmi", "Normalized mutual information (NMI)"),
@@ -42,7 +42,7 @@ ABSENT = "–"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Entry:
+class PrintedCell:
     """One cell as it is printed."""
 
     mean: float = math.nan
@@ -71,10 +71,10 @@ class Entry:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TableRow:
-    """A title and one entry per column; ``below`` rows stand under a rule."""
+    """A title and one cell per column; ``below`` rows stand under a rule."""
 
     title: str
-    entries: tuple[Entry, ...]
+    cells: tuple[PrintedCell, ...]
     below: bool = False
     emphasis: bool = False
 
@@ -86,7 +86,7 @@ class Table:
     name: str
     metric: str
     caption: str
-    columns: tuple[Place, ...]
+    columns: tuple[CellKey, ...]
     titles: dict[str, str]
     rows: tuple[TableRow, ...]
     notes: tuple[str, ...]
@@ -112,7 +112,7 @@ def score_table(
     With ``all_nine`` the paper's rows are all shown, run or not, as soon as one of
     its data sets is there.
     """
-    columns = tuple(places(rows))
+    columns = tuple(cell_keys(rows))
     laid = [_lay(row, columns) for row in rows]
     named = {
         row.paper_row: table_row
@@ -120,9 +120,9 @@ def score_table(
         if row.primary and row.paper_row
     }
     if all_nine and any(name in DATASET_TITLES for name, _ in columns):
-        nothing = tuple(Entry() for _ in columns)
+        nothing = tuple(PrintedCell() for _ in columns)
         for key, title in ROWS.items():
-            named.setdefault(key, TableRow(title=title, entries=nothing))
+            named.setdefault(key, TableRow(title=title, cells=nothing))
     top = [replace(named[key], emphasis=key == "ours") for key in ROWS if key in named]
     below = [
         replace(table_row, below=bool(top))
@@ -160,11 +160,13 @@ def combined_table(results: Results, metric: str) -> Table:
 def experiment_table(experiment: Experiment, results: Results, metric: str) -> Table:
     """Return the table of one experiment alone.
 
-    A study of one method has no rows of the paper: its lines are all alike.
+    A study of one method has no rows of the paper: its readings are all alike.
     """
     found = cells(experiment, metric)
     if is_study(experiment):
-        found = tuple(replace(c, line=replace(c.line, primary=False)) for c in found)
+        found = tuple(
+            replace(c, reading=replace(c.reading, primary=False)) for c in found
+        )
     return score_table(combine(found), results, metric)
 
 
@@ -209,7 +211,7 @@ TABLE_I_COLUMNS = (
 def missing_tables(results: Results) -> list[Missing]:
     """Say which of the paper's cells were not run and the command that runs them."""
     rows = collect(results, "ac")
-    run = {place for row in rows for place, cell in row.cells.items() if cell.n_good}
+    run = {key for row in rows for key, cell in row.cells.items() if cell.n_good}
     wanted = published_values()[["dataset", "n_clusters"]].drop_duplicates()
     out = []
     for name, title in DATASET_TITLES.items():
@@ -227,31 +229,31 @@ def split_by_dataset(table: Table) -> list[Table]:
     for name in dict.fromkeys(name for name, _ in table.columns):
         chosen = [i for i, (other, _) in enumerate(table.columns) if other == name]
         rows = [
-            replace(row, entries=tuple(row.entries[i] for i in chosen))
+            replace(row, cells=tuple(row.cells[i] for i in chosen))
             for row in table.rows
         ]
-        shown = tuple(r for r in rows if any(e.n_good or e.n_total for e in r.entries))
+        shown = tuple(r for r in rows if any(e.n_good or e.n_total for e in r.cells))
         columns = tuple(table.columns[i] for i in chosen)
         out.append(replace(table, columns=columns, rows=shown))
     return out
 
 
-def _lay(row: Row, columns: Sequence[Place]) -> TableRow:
-    def entry(cell: Cell | None) -> Entry:
+def _lay(row: Row, columns: Sequence[CellKey]) -> TableRow:
+    def entry(cell: Cell | None) -> PrintedCell:
         if cell is None:
-            return Entry()
-        return Entry(
+            return PrintedCell()
+        return PrintedCell(
             mean=cell.mean, std=cell.std, n_good=cell.n_good, n_total=cell.n_total
         )
 
-    entries = tuple(entry(row.cells.get(place)) for place in columns)
-    return TableRow(title=row.title, entries=entries)
+    entries = tuple(entry(row.cells.get(key)) for key in columns)
+    return TableRow(title=row.title, cells=entries)
 
 
 def _mark(rows: Sequence[TableRow]) -> list[TableRow]:
     """Mark best and second of every column; equal printed values share the mark."""
-    marked = [list(row.entries) for row in rows]
-    for column in range(len(rows[0].entries) if rows else 0):
+    marked = [list(row.cells) for row in rows]
+    for column in range(len(rows[0].cells) if rows else 0):
         values = sorted({line[column].text for line in marked if line[column].n_good})
         if len([line for line in marked if line[column].n_good]) < 2:
             continue
@@ -261,8 +263,7 @@ def _mark(rows: Sequence[TableRow]) -> list[TableRow]:
             second = len(values) > 1 and entry.text == values[-2]
             line[column] = replace(entry, best=best, second=second)
     return [
-        replace(row, entries=tuple(line))
-        for row, line in zip(rows, marked, strict=True)
+        replace(row, cells=tuple(line)) for row, line in zip(rows, marked, strict=True)
     ]
 
 
@@ -277,7 +278,7 @@ def _lost_note(row: Row, results: Results) -> str:
 
 
 def _notes(rows: Sequence[Row], results: Results, *, has_rule: bool) -> list[str]:
-    used = {cell.line.experiment for row in rows for cell in row.cells.values()}
+    used = {cell.reading.experiment for row in rows for cell in row.cells.values()}
     notes = [
         "Each trial draws K classes at random and keeps all their samples; at K = all "
         "classes the trials differ in the random start only. NMI is normalised by "
@@ -292,10 +293,10 @@ def _notes(rows: Sequence[Row], results: Results, *, has_rule: bool) -> list[str
             "compete for best and second."
         )
     for row in rows:
-        labels = {cell.line.label for cell in row.cells.values()}
+        labels = {cell.reading.label for cell in row.cells.values()}
         if row.primary and labels - {row.title}:
             notes.append(f"{row.title}: {', '.join(sorted(labels))}.")
-        if any(cell.line.choice == BLIND for cell in row.cells.values()):
+        if any(cell.reading.choice is Choice.BLIND for cell in row.cells.values()):
             notes.append(f"{row.title}: the λ with the best silhouette of each trial.")
         if row.oracle:
             notes.append(

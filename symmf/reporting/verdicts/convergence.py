@@ -3,20 +3,15 @@
 from __future__ import annotations
 
 import itertools
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-import pandas as pd
 
-from symmf.reporting.plots.convergence import traces_of
-from symmf.reporting.plots.style import family
-from symmf.reporting.results import Experiment, Results, run_command
+from symmf.reporting.results import Results, run_command
 from symmf.reporting.selection.cells import dataset_title
-from symmf.reporting.selection.readings import Line, lines
-from symmf.reporting.selection.traces import Trace, first_below, trials_of
+from symmf.reporting.selection.readings import readings
+from symmf.reporting.selection.traces import Traced, first_below, traced
 from symmf.reporting.verdicts.decision import (
     Decision,
     by_share,
@@ -30,91 +25,6 @@ RISE = 1e-9
 FLOOR = 1e-14  # below this, rises are rounding
 X_UNITS = {"iteration": "iterations", "seconds": "s"}
 CONVERGENCE = run_command("convergence")
-
-
-def parameters_of(line: Line) -> dict[str, Any]:
-    """Return the parameters of an entry with the solver's options among them."""
-    try:
-        given = json.loads(line.parameters or "{}")
-    except ValueError:
-        return {}
-    options = given.get("solver_options")
-    return {**given, **options} if isinstance(options, dict) else dict(given)
-
-
-def solver_of(line: Line) -> str:
-    """Return the solver of an entry; the proposed method chooses one if not told.
-
-    Without a constraint it takes the closed form, unless the published code is
-    followed; otherwise Algorithm 2.
-    """
-    name = family(line)
-    if name != "symmf":
-        return name
-    given = parameters_of(line)
-    free = str(given.get("constraint") or "none") == "none"
-    return "eigen" if free and not given.get("published") else "projected_gradient"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Traced:
-    """An entry with traces at one K."""
-
-    experiment: Experiment
-    line: Line
-    n_clusters: int
-
-    @property
-    def solver(self) -> str:
-        """The solver that ran."""
-        return solver_of(self.line)
-
-    @property
-    def parameters(self) -> dict[str, Any]:
-        """The estimator's parameters with the solver's options among them."""
-        return parameters_of(self.line)
-
-    @property
-    def nonnegative(self) -> bool:
-        """Whether the entry keeps H nonnegative."""
-        given = self.parameters
-        if given.get("nonnegative") is not None:
-            return bool(given["nonnegative"])
-        return "nonnegative" in str(given.get("constraint"))
-
-    @property
-    def accelerated(self) -> bool:
-        """Whether the entry adds what the paper's algorithms do not have."""
-        return str(self.parameters.get("acceleration") or "none") != "none"
-
-    @property
-    def traces(self) -> pd.DataFrame:
-        """The traces at this K and the reference lambda."""
-        return traces_of(self.experiment, self.line.method, self.n_clusters)
-
-
-def traced(results: Results, *, convergence_only: bool = False) -> list[Traced]:
-    """Return the entries with traces; only of convergence studies if asked for.
-
-    A convergence study is an experiment on synthetic matrices, or one whose
-    configuration describes the convergence figure.
-    """
-    out: list[Traced] = []
-    for experiment in results.experiments:
-        study = experiment.dataset == "synthetic" or (
-            "convergence" in experiment.figures
-        )
-        if convergence_only and not study:
-            continue
-        seen: set[str] = set()
-        for line in lines(experiment):
-            here = experiment.traces[experiment.traces["method"] == line.method]
-            if line.method in seen or not len(here):
-                continue
-            seen.add(line.method)
-            k = int(here["n_clusters"].max())
-            out.append(Traced(experiment=experiment, line=line, n_clusters=k))
-    return out
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -131,7 +41,7 @@ def faster(first: Traced, second: Traced, x: str, y: str) -> Race:
     The level is the smallest at which the comparison is fair: both get there in
     half of the trials, or one does and the other was run at least as long.
     """
-    left, right = _values(first, x, y), _values(second, x, y)
+    left, right = first.trials(x, y), second.trials(x, y)
     common = sorted(left.keys() & right.keys())
     unit = X_UNITS[x]
     for level in sorted(LEVELS) if common else ():
@@ -152,15 +62,8 @@ def faster(first: Traced, second: Traced, x: str, y: str) -> Race:
     return Race(won=False, text=f"no level reached that allows a comparison in {unit}")
 
 
-def _values(entry: Traced, x: str, y: str) -> dict[int, Trace]:
-    found = entry.traces
-    if len(found) and not found[y].notna().any():
-        y = "error"
-    return trials_of(found, x, y)
-
-
 def _pair(first: Traced, second: Traced) -> str:
-    return f"{first.line.label} against {second.line.label}"
+    return f"{first.reading.label} against {second.reading.label}"
 
 
 def _amount(value: float) -> str:
@@ -236,7 +139,7 @@ def monotone(results: Results) -> Decision:
         if entry.solver not in PROPOSED_SOLVERS or entry.accelerated:
             continue
         y = "split_error" if entry.solver == "columnwise" else "error"
-        trials = _values(entry, "iteration", y)
+        trials = entry.trials("iteration", y)
         steps = sum(len(ys) - 1 for _, ys in trials.values())
         if steps <= 0:
             continue
@@ -246,7 +149,7 @@ def monotone(results: Results) -> Decision:
         )
         clean.append(rises == 0)
         parts.append(
-            f"{entry.line.label} ({entry.experiment.name}): {rises} rises in "
+            f"{entry.reading.label} ({entry.experiment.name}): {rises} rises in "
             f"{steps} recorded steps of {len(trials)} trials"
         )
     if not clean:
@@ -261,11 +164,9 @@ def eigen_expensive(results: Results) -> Decision:
     ratios: list[float] = []
     parts: list[str] = []
     for experiment in results.experiments:
-        named = {line.method: line for line in lines(experiment)}
-        closed = [m for m, line in named.items() if solver_of(line) == "eigen"]
-        iterative = [
-            m for m, line in named.items() if solver_of(line) == "projected_gradient"
-        ]
+        named = {r.method: r for r in readings(experiment)}
+        closed = [m for m, r in named.items() if r.solver == "eigen"]
+        iterative = [m for m, r in named.items() if r.solver == "projected_gradient"]
         good = experiment.trials[experiment.trials["status"] == "ok"]
         for k in experiment.cluster_counts if closed else ():
             here = good[good["n_clusters"] == k]

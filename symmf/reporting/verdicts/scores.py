@@ -14,13 +14,9 @@ from symmf.paper.values import (
     PROPOSED,
     published_values,
 )
-from symmf.reporting.plots.regulariser import (
-    Pairing,
-    grid_panels,
-    pairings,
-)
 from symmf.reporting.results import Results, run_command
-from symmf.reporting.selection.cells import Place, Row, cells, collect, dataset_title
+from symmf.reporting.selection.cells import CellKey, Row, collect, dataset_title
+from symmf.reporting.selection.regulariser import Pairing, grid_panels, pairings
 from symmf.reporting.statistics.tests import ALPHA, paired_test, paired_values, pairwise
 from symmf.reporting.statistics.words import smallest_p
 from symmf.reporting.verdicts.decision import (
@@ -52,13 +48,13 @@ def _paper_rows(results: Results, metric: str) -> tuple[Row | None, list[Row]]:
     return ours, [row for row in rows if row is not ours]
 
 
-def _published_places() -> list[Place]:
+def _published_cells() -> list[CellKey]:
     values = published_values()[["dataset", "n_clusters"]].drop_duplicates()
-    return [(str(d), int(k)) for d, k in values.itertuples(index=False)]
+    return [CellKey(str(d), int(k)) for d, k in values.itertuples(index=False)]
 
 
-def _name(place: Place) -> str:
-    return f"{dataset_title(place[0])} K = {place[1]}"
+def _name(key: CellKey) -> str:
+    return f"{dataset_title(key.dataset)} K = {key.n_clusters}"
 
 
 def _missing_command(results: Results) -> str:
@@ -68,26 +64,26 @@ def _missing_command(results: Results) -> str:
 
 
 def best_everywhere(results: Results) -> Decision:
-    """Decide whether the proposed row has the highest mean in all 24 places."""
+    """Decide whether the proposed row has the highest mean in all 24 cells."""
     won, lost = [], []
     for metric, title in METRIC_TITLES.items():
         ours, others = _paper_rows(results, metric)
-        for place in _published_places():
-            cell = ours.cells.get(place) if ours else None
+        for key in _published_cells():
+            cell = ours.cells.get(key) if ours else None
             rivals = {
-                row.title: row.cells[place].mean
+                row.title: row.cells[key].mean
                 for row in others
-                if place in row.cells and row.cells[place].n_good
+                if key in row.cells and row.cells[key].n_good
             }
             if cell is None or not cell.n_good or not rivals:
                 continue
             top = max(rivals, key=lambda name: rivals[name])
-            text = f"{title} {_name(place)}"
+            text = f"{title} {_name(key)}"
             if cell.mean >= rivals[top]:
                 won.append(text)
             else:
                 lost.append(f"{text}: {top} {rivals[top]:.3f}, ours {cell.mean:.3f}")
-    n_run, n_all = len(won) + len(lost), 2 * len(_published_places())
+    n_run, n_all = len(won) + len(lost), 2 * len(_published_cells())
     command = _missing_command(results)
     if not n_run:
         return undecided("No cell has the proposed method and another row.", TABLES)
@@ -153,14 +149,14 @@ def regulariser_helps(results: Results) -> Decision:
             for n in sorted(set(ks))
         ]
         n_up = sum(mean > 0 for mean in means)
-        short.append(f"{test.difference:+.3f} ({pair.line.label})")
+        short.append(f"{test.difference:+.3f} ({pair.reading.label})")
         clear = test.p_value < ALPHA and float(np.median(gains)) > 0
         if clear:
             verdicts.append(HOLDS if n_up == len(means) else PARTLY)
         else:
             verdicts.append(CANNOT if test.difference > 0 else DOES_NOT_HOLD)
         parts.append(
-            f"{pair.line.label} on {dataset_title(pair.line.dataset)}, lambda = "
+            f"{pair.reading.label} on {dataset_title(pair.reading.dataset)}, lambda = "
             f"{pair.weight:g} against 0: mean gain in AC {test.difference:+.3f} over "
             f"{test.n_pairs} paired trials (p = {test.p_value:.2g}), positive at "
             f"{n_up} of {len(means)} K."
@@ -186,13 +182,13 @@ def gain_grows(results: Results) -> Decision:
         test = stats.spearmanr(ks, gains) if not flat else None
         rho = 0.0 if test is None else float(test.statistic)
         p = 1.0 if test is None else float(test.pvalue)
-        short.append(f"{rho:+.2f} ({pair.line.label})")
+        short.append(f"{rho:+.2f} ({pair.reading.label})")
         if rho > 0 and p < GROWTH_ALPHA:
             verdicts.append(HOLDS)
         else:
             verdicts.append(CANNOT if rho > 0 else DOES_NOT_HOLD)
         parts.append(
-            f"{pair.line.label} on {dataset_title(pair.line.dataset)}: Spearman "
+            f"{pair.reading.label} on {dataset_title(pair.reading.dataset)}: Spearman "
             f"correlation of K and gain {rho:+.2f} (p = {p:.2g}, "
             f"{len(gains)} paired trials)."
         )
@@ -212,29 +208,23 @@ def lambda_insensitive(results: Results) -> Decision:
     """Decide whether the mean AC stays within a limit over the range of lambda."""
     calm, parts = [], []
     for panel in grid_panels(results):
-        by_method: dict[str, dict[float, float]] = {}
-        labels: dict[str, str] = {}
-        for cell in cells(panel.experiment, "ac"):
-            lam = cell.line.lam
-            if cell.n_clusters == panel.n_clusters and cell.n_good and lam is not None:
-                by_method.setdefault(cell.line.method, {})[lam] = cell.mean
-                labels[cell.line.method] = cell.line.label
-        for method, means in by_method.items():
+        for curve in panel.curves("ac").values():
+            means = {float(c.reading.weight or 0): c.mean for c in curve}
             low, high = LAMBDA_RANGE
-            inside = [mean for lam, mean in means.items() if low <= lam <= high]
+            inside = [mean for weight, mean in means.items() if low <= weight <= high]
             if len(inside) < 2:
                 continue
             spread = max(inside) - min(inside)
             whole = max(means.values()) - min(means.values())
             calm.append(spread <= LAMBDA_LIMIT)
             parts.append(
-                f"{labels[method]} on {_name(panel.place)}: mean AC varies by "
+                f"{curve[0].reading.label} on {_name(panel.key)}: mean AC varies by "
                 f"{spread:.3f} within the range and by {whole:.3f} over the whole "
                 f"grid ({min(means):g} to {max(means):g})."
             )
     if not calm:
         return undecided("No study over lambda was run.", run_command("lambda"))
-    there = {panel.place for panel in grid_panels(results)}
+    there = {panel.key for panel in grid_panels(results)}
     command = "" if set(PAPER_PANELS) <= there else run_command("lambda")
     verdict = so_far(by_share(sum(calm), len(calm), partly_from=0.5), command)
     evidence = f"Within the limit in {sum(calm)} of {len(calm)} curves."

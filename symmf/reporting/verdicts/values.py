@@ -62,10 +62,12 @@ def decide(published: float, mean: float, low: float, high: float) -> str:
 
 def interval(cell: Cell) -> tuple[float, float]:
     """Return the bootstrap interval of a cell, the same wherever it is shown."""
-    line = cell.line
+    reading = cell.reading
+    where = (reading.experiment, reading.dataset, cell.n_clusters, reading.name)
     return bootstrap_interval(
         cell.values,
-        *(line.experiment, line.dataset, cell.n_clusters, line.name, cell.metric),
+        *where,
+        cell.metric,
     )
 
 
@@ -100,7 +102,7 @@ def compare(results: Results) -> pd.DataFrame:
                     "verdict": NOT_RUN,
                     "reason": lost,
                     "command": run_command(
-                        cells[0].line.experiment if cells else line["dataset"]
+                        cells[0].reading.experiment if cells else line["dataset"]
                     ),
                 }
             )
@@ -112,13 +114,13 @@ def compare(results: Results) -> pd.DataFrame:
 
 def _ours(cell: Cell, published: float) -> dict[str, object]:
     low, high = interval(cell)
-    line = cell.line
-    label = line.title if line.choice else line.label
+    reading = cell.reading
+    label = reading.title if reading.choice else reading.label
     return {
-        "method": line.name,
+        "method": reading.name,
         "label": label,
-        "lambda": line.lam if line.lam is not None else "",
-        "experiment": line.experiment,
+        "lambda": reading.weight if reading.weight is not None else "",
+        "experiment": reading.experiment,
         "mean": cell.mean,
         "std": cell.std,
         "low": low,
@@ -128,7 +130,7 @@ def _ours(cell: Cell, published: float) -> dict[str, object]:
         "n_total": cell.n_total,
         "verdict": decide(published, cell.mean, low, high),
         "reason": cell.lost,
-        "command": run_command(line.experiment),
+        "command": run_command(reading.experiment),
     }
 
 
