@@ -124,9 +124,17 @@ METRICS = {
 def score(y_true: Any, y_pred: Any) -> dict[str, float]:
     """Return every metric of a clustering, by name.
 
+    Samples of class -1 are noise, as in :class:`~symmf.datasets.Dataset`: they belong
+    to no class and are not scored.
+
     Examples
     --------
-    >>> score([0, 0, 1, 1], [1, 1, 0, 0])["ac"]
+    >>> score([0, 0, 1, 1, -1], [1, 1, 0, 0, 0])["ac"]
     1.0
     """
+    import numpy as np
+
+    y_true, y_pred = np.asarray(y_true), np.asarray(y_pred)
+    is_scored = y_true != -1
+    y_true, y_pred = y_true[is_scored], y_pred[is_scored]
     return {name: float(m.function(y_true, y_pred)) for name, m in METRICS.items()}

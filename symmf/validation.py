@@ -93,7 +93,11 @@ def is_number(value: object) -> TypeGuard[float]:
     """Tell whether a value is a finite real number, and not a word or a flag."""
     if isinstance(value, bool) or not isinstance(value, numbers.Real):
         return False
-    return math.isfinite(value)
+    try:
+        return math.isfinite(value)
+    except OverflowError:
+        # An integer too large for a float.
+        return False
 
 
 def is_whole(value: object) -> TypeGuard[int]:
@@ -138,4 +142,19 @@ def check_number(
     bounds += [f"<= {most:g}"] * (most < math.inf)
     what = "a whole number" if whole else "a finite number"
     allowed = " ".join([what, " and ".join(bounds)]).strip()
-    raise InputError(f"{name} must be {allowed}, not {value!r}.")
+    raise InputError(f"{name} must be {allowed}, not {shown(value)}.")
+
+
+def shown(value: object) -> str:
+    """Return ``repr(value)``, cut if it is long.
+
+    Examples
+    --------
+    >>> shown("a"), shown(10**5000)
+    ("'a'", 'a whole number of 16610 bits')
+    """
+    if isinstance(value, int) and value.bit_length() > 1000:
+        # Python refuses to write down very large ones.
+        return f"a whole number of {value.bit_length()} bits"
+    text = repr(value)
+    return text if len(text) <= 200 else f"{text[:200]} ..."

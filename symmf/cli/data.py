@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import posixpath
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -12,6 +13,7 @@ import click
 
 if TYPE_CHECKING:
     from symmf.datasets import DatasetSpec
+    from symmf.datasets.local import Verification
     from symmf.datasets.transfer import ProgressBar
 
 _folder = click.option(
@@ -30,7 +32,11 @@ def data() -> None:
 @data.command("list")
 @_folder
 def list_(folder: Path | None) -> None:
-    """Show what there is: sizes, licence, and whether the file is present."""
+    """Show what there is: sizes, licence, and whether the file is present.
+
+    Into a pipe go tab-separated lines with a line of names.
+    """
+    from symmf.cli._tables import show_table
     from symmf.datasets import DATASETS, data_folder
     from symmf.datasets.local import state
 
@@ -43,40 +49,48 @@ def list_(folder: Path | None) -> None:
             _number(spec.n_classes),
             _number(spec.n_samples),
             _number(spec.n_features),
-            f"{spec.file.size / 1e6:.1f} MB" if spec.file else "-",
+            _megabytes(spec),
             spec.description,
             spec.licence,
         )
         for spec in DATASETS.values()
     ]
-    _show_table(header, rows)
-    click.echo(f"Folder: {place}")
+    numbers = ("classes", "samples", "dims", "size")
+    show_table(header, rows, wide=("what", "licence"), right=numbers)
+    # Not among the lines that a program reads.
+    click.echo(f"Folder: {place}", err=not sys.stdout.isatty())
 
 
 @data.command()
 @click.argument("names", metavar="NAME...|all", nargs=-1, required=True)
 @_folder
 def fetch(names: tuple[str, ...], folder: Path | None) -> None:
-    """Download data sets that are not there yet, each checked before it is used."""
+    """Download data sets that are not there yet, each checked before it is used.
+
+    A damaged file is replaced.
+    """
     from symmf.datasets import data_folder
-    from symmf.datasets.download import fetch as fetch_file
-    from symmf.datasets.local import file_path
+    from symmf.datasets.download import fetch as fetch_files
     from symmf.errors import DataError
 
     place = folder or data_folder()
     failures = []
     for spec in _specs(names):
-        if spec.file is None:
+        if not spec.all_files:
             click.echo(f"{spec.name}: built in, nothing to download")
             continue
         try:
             with _progress(spec.name) as progress:
-                url = fetch_file(spec, place, progress=progress)
+                urls = fetch_files(spec, place, progress=progress)
         except DataError as error:
             failures.append(str(error))
             continue
-        where = file_path(spec, place)
-        how = f"downloaded from {url} to" if url else "already there:"
+        where = place / (spec.file.path if spec.file else spec.name)
+        how = "downloaded" if urls else "already there:"
+        if spec.file and urls:
+            how = f"downloaded from {urls[0]} to"
+        elif urls:
+            how = f"{len(urls)} files downloaded from {_common(urls)} to"
         click.echo(f"{spec.name}: {how} {where}")
     if failures:
         raise DataError("\n".join(failures))
@@ -88,41 +102,54 @@ def fetch(names: tuple[str, ...], folder: Path | None) -> None:
 def verify(names: tuple[str, ...], folder: Path | None) -> None:
     """Recompute checksums, load, and compare classes, samples and dimensions.
 
-    Without a name: all data sets whose file is there.
+    Without a name: all data sets. The exit code is 3 if data are missing or damaged.
     """
     from symmf.datasets import data_folder
-    from symmf.datasets.local import file_path
-    from symmf.datasets.local import verify as verify_file
+    from symmf.datasets.local import State, state
+    from symmf.datasets.local import verify as verify_files
     from symmf.errors import DataError
 
     place = folder or data_folder()
-    failures = []
+    failures, missing = [], []
     for spec in _specs(names or ("all",)):
-        if not names and spec.file and not file_path(spec, place).is_file():
-            click.echo(f"{spec.name}: not there")
+        found = state(spec, place)
+        if found is State.MISSING:
+            click.echo(f"{spec.name}: missing")
+            missing.append(spec.name)
             continue
         try:
-            found = verify_file(spec, place)
+            verified = verify_files(spec, place)
         except DataError as error:
-            click.echo(f"{spec.name}: WRONG")
+            bad = found in (State.DAMAGED, State.INCOMPLETE)
+            click.echo(f"{spec.name}: {found.value if bad else 'WRONG'}")
             failures.append(str(error))
             continue
-        loaded = found.data
-        sizes = (
-            f"{loaded.n_classes} classes, {loaded.n_samples} samples, "
-            f"{loaded.n_features} dimensions"
+        click.echo(f"{spec.name}: {_verdict(spec, verified)}")
+    if missing:
+        failures.append(
+            f"Missing: {', '.join(missing)}. Run `symmf data fetch "
+            f"{' '.join(missing)}` to download what is missing to {place}."
         )
-        if found.sha256 is None:
-            click.echo(f"{spec.name}: ok, built in; {sizes}")
-        elif found.original:
-            click.echo(f"{spec.name}: ok, sha256 {found.sha256}; {sizes}")
-        else:
-            click.echo(
-                f"{spec.name}: ok, the known values in another file, "
-                f"sha256 {found.sha256}; {sizes}"
-            )
     if failures:
         raise DataError("\n".join(failures))
+
+
+def _verdict(spec: DatasetSpec, found: Verification) -> str:
+    if spec.files:
+        return (
+            f"ok, sha256 of {len(spec.files)} files; {len(found.data)} labellings of "
+            f"{len({data.title for data in found.data})} data sets"
+        )
+    (loaded,) = found.data
+    sizes = (
+        f"{loaded.n_classes} classes, {loaded.n_samples} samples, "
+        f"{loaded.n_features} dimensions"
+    )
+    if found.sha256 is None:
+        return f"ok, built in; {sizes}"
+    if found.original:
+        return f"ok, sha256 {found.sha256}; {sizes}"
+    return f"ok, the known values in another file, sha256 {found.sha256}; {sizes}"
 
 
 @data.command("import")
@@ -153,22 +180,16 @@ def _number(value: int | None) -> str:
     return "-" if value is None else str(value)
 
 
-def _show_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    """Print a table that fits the terminal, or one line per row for a pipe."""
-    if not _on_terminal(sys.stdout):
-        for row in [header, *rows]:
-            click.echo("\t".join(row))
-        return
-    from rich.console import Console
-    from rich.table import Table
+def _megabytes(spec: DatasetSpec) -> str:
+    size = sum(file.size for file in spec.all_files)
+    return f"{size / 1e6:.1f} MB" if size else "-"
 
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    for title in header:
-        wide = title in ("what", "licence")
-        table.add_column(title, no_wrap=not wide, ratio=1 if wide else None)
-    for row in rows:
-        table.add_row(*row)
-    Console().print(table)
+
+def _common(urls: Sequence[str]) -> str:
+    """Return the folder that several addresses share."""
+    scheme = urls[0].partition("://")[0]
+    paths = [url.partition("://")[2].rpartition("/")[0] for url in urls]
+    return f"{scheme}://{posixpath.commonpath(paths)}"
 
 
 @contextmanager

@@ -1,4 +1,4 @@
-"""Data sets: the paper's four, one that ships with scikit-learn, and made data.
+"""Data sets: the paper's four, one of scikit-learn, a benchmark suite, and made data.
 
 Adding one is a new file with a ``SPEC`` and a line in ``DATASETS``; the key is the name
 in YAML files and on the command line.
@@ -9,17 +9,24 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from symmf.datasets import cifar10, coil20, digits, reuters21578, synthetic, tdt2
+from symmf.datasets import (
+    cifar10,
+    clustbench,
+    coil20,
+    digits,
+    reuters21578,
+    synthetic,
+    tdt2,
+)
 from symmf.datasets.base import (
     Dataset,
     DatasetSpec,
     RemoteFile,
     Source,
     data_folder,
-    nearest,
 )
-from symmf.datasets.local import open_file
-from symmf.errors import InputError
+from symmf.datasets.local import open_file, open_member
+from symmf.validation import check_name, check_options
 
 DATASETS: dict[str, DatasetSpec] = {
     "coil20": coil20.SPEC,
@@ -27,6 +34,7 @@ DATASETS: dict[str, DatasetSpec] = {
     "reuters21578": reuters21578.SPEC,
     "tdt2": tdt2.SPEC,
     "digits": digits.SPEC,
+    "clustbench": clustbench.SPEC,
     "synthetic": synthetic.SPEC,
 }
 
@@ -44,12 +52,7 @@ __all__ = [
 
 def get_spec(name: str) -> DatasetSpec:
     """Return an entry of ``DATASETS``; ``InputError`` gives the nearest name."""
-    if name not in DATASETS:
-        raise InputError(
-            f"There is no data set {name!r}; there are {', '.join(DATASETS)}."
-            f"{nearest(name, DATASETS)}"
-        )
-    return DATASETS[name]
+    return DATASETS[check_name("data set", name, DATASETS)]
 
 
 def load_dataset(
@@ -65,7 +68,8 @@ def load_dataset(
         Folder of data files; default :func:`data_folder`.
     **options
         For ``synthetic``: ``kind``, ``n``, ``k``, ``seed`` and others, see
-        :mod:`symmf.datasets.synthetic`. For ``cifar10``: ``colour``.
+        :mod:`symmf.datasets.synthetic`; for ``clustbench``: ``set`` and ``labels``;
+        for ``cifar10``: ``colour``.
 
     Raises
     ------
@@ -83,16 +87,10 @@ def load_dataset(
     (10, 2)
     """
     spec = get_spec(name)
-    for option in options:
-        if option not in spec.options:
-            known = (
-                f"it has {', '.join(spec.options)}" if spec.options else "it has none"
-            )
-            raise InputError(
-                f"The data set {name!r} has no option {option!r}; {known}."
-                f"{nearest(option, spec.options)}"
-            )
-    if spec.file is None:
+    check_options(f"The data set {name!r}", options, list(spec.options))
+    if not spec.all_files:
         return spec.read(**options)
     place = Path(folder) if folder is not None else data_folder()
+    if spec.files:
+        return open_member(spec, place, **options)
     return open_file(spec, place, **options)

@@ -8,6 +8,7 @@ import numpy as np
 from scipy import sparse
 
 from symmf.errors import DataError
+from symmf.isolation import check_sparse
 from symmf.notation import AnyMatrix, LabelArray
 
 
@@ -15,6 +16,7 @@ def as_matrix(X: AnyMatrix) -> AnyMatrix:
     """Return ``X`` as a C-ordered array or canonical csr array of float64."""
     if not sparse.issparse(X):
         return np.ascontiguousarray(X, dtype=np.float64)
+    check_sparse(X)
     X = sparse.csr_array(X, dtype=np.float64)
     if not X.has_canonical_format:
         X = X.copy()

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import difflib
 import os
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
+import numpy.typing as npt
 
 from symmf.datasets.arrays import as_matrix, check_finite, digest_arrays
 from symmf.errors import DataError, InputError
@@ -32,7 +32,8 @@ class Dataset:
     X : ndarray or csr_array of float64, shape (n_samples, n_features)
         One sample per row; of kind "matrix", the similarity of the samples.
     y : ndarray of int64, shape (n_samples,)
-        Class of each sample, 0 to ``n_classes - 1``.
+        Class of each sample, 0 to ``n_classes - 1``; -1 for noise, which belongs to no
+        class: it is clustered like the rest, but not scored (see ``is_scored``).
     title : str
         Name for tables and figures.
     kind : {"image", "text", "vector", "matrix"}
@@ -65,8 +66,11 @@ class Dataset:
         kind: Kind,
         image_shape: tuple[int, ...] | None = None,
         min_class_size: int = 1,
+        noise: int | None = None,
     ) -> Dataset:
         """Check ``X`` and ``y``, drop small classes, number the others from 0.
+
+        Samples labelled ``noise`` belong to no class.
 
         Raises
         ------
@@ -89,6 +93,7 @@ class Dataset:
                 "row and one column."
             )
         check_finite(X, name)
+        _check_ids(ids, name)
         if min_class_size > 1:
             _, inverse, counts = np.unique(ids, return_inverse=True, return_counts=True)
             keep = np.flatnonzero(counts[inverse] >= min_class_size)
@@ -98,8 +103,12 @@ class Dataset:
                     f"{min_class_size} samples."
                 )
             X, ids = X[keep], ids[keep]
-        classes, labels = np.unique(ids, return_inverse=True)
-        labels = labels.astype(np.int64)
+        is_noise = np.zeros(ids.size, dtype=bool) if noise is None else ids == noise
+        classes, inverse = np.unique(ids[~is_noise], return_inverse=True)
+        if classes.size == 0:
+            raise DataError(f"The data set {name!r} has no class: all is noise.")
+        labels = np.full(ids.size, -1, dtype=np.int64)
+        labels[~is_noise] = inverse
         return cls(
             name=name,
             X=X,
@@ -126,11 +135,17 @@ class Dataset:
         """Number of true classes."""
         return len(self.class_ids)
 
+    @property
+    def is_scored(self) -> npt.NDArray[np.bool_]:
+        """Which samples have a class that labels can be compared with."""
+        return self.y >= 0
+
     def subset(self, classes: Sequence[int]) -> Dataset:
         """Keep all samples of ``classes``, in the order of the rows.
 
         ``classes`` are values of ``y``; class ``classes[j]`` becomes class j. Of a
-        similarity matrix the columns of the other samples go too.
+        similarity matrix the columns of the other samples go too. Noise stays if all
+        classes do.
 
         Raises
         ------
@@ -148,9 +163,12 @@ class Dataset:
                 f"The data set {self.name!r} has classes 0 to {self.n_classes - 1}; "
                 f"a subset of {wanted} is not possible."
             )
-        position = np.full(self.n_classes, -1, dtype=np.int64)
+        # The last place is that of noise, -1.
+        position = np.full(self.n_classes + 1, -2, dtype=np.int64)
         position[wanted] = np.arange(len(wanted))
-        rows = np.flatnonzero(position[self.y] >= 0)
+        if len(wanted) == self.n_classes:
+            position[-1] = -1
+        rows = np.flatnonzero(position[self.y] >= -1)
         X = self.X[rows]
         if self.kind == "matrix":
             X = X[:, rows]
@@ -175,15 +193,14 @@ class Source:
     ----------
     url : str
         What to download.
-    checksum : str or None
-        ``"sha256:..."`` or ``"md5:..."`` of the download. None: another container of
-        the same values, so only the values can be checked.
+    checksum : str
+        ``"sha256:..."`` or ``"md5:..."`` of the download: nothing else is looked into.
     archive : bool
         Whether the download has to be converted into the data set's own file.
     """
 
     url: str
-    checksum: str | None
+    checksum: str
     archive: bool = False
 
 
@@ -213,6 +230,13 @@ class DatasetSpec:
         depends on options.
     file : RemoteFile or None
         None for data that need no file.
+    files : tuple of RemoteFile
+        Of a collection of data sets: all files. ``read(folder, **options)`` then gets
+        the data folder, and ``needs(**options)`` are the files of one of them.
+    needs : callable or None
+        See ``files``.
+    members : sequence of mapping
+        The options that give each data set of a collection.
     digest : str or None
         Digest of the loaded data, if the same values in another container are to be
         accepted; None if only the exact file is.
@@ -235,10 +259,35 @@ class DatasetSpec:
     n_samples: int | None = None
     n_features: int | None = None
     file: RemoteFile | None = None
+    files: tuple[RemoteFile, ...] = ()
+    needs: Callable[..., tuple[RemoteFile, ...]] | None = None
+    members: Sequence[Mapping[str, Any]] = ()
     digest: str | None = None
     convert: Callable[[Path, Path], None] | None = None
     accepts: str = ""
     options: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def all_files(self) -> tuple[RemoteFile, ...]:
+        """The file, the files of a collection, or none."""
+        return (self.file,) if self.file else self.files
+
+
+def _check_ids(ids: Any, name: str) -> None:
+    """Raise unless the labels are whole numbers."""
+    if ids.dtype.kind in "biu":
+        return
+    if ids.dtype.kind == "f":
+        with np.errstate(invalid="ignore"):
+            wrong = ~(np.abs(ids) < 2**53) | (ids != np.floor(ids))
+        if not wrong.any():
+            return
+        first = int(np.argmax(wrong))
+        raise DataError(
+            f"The data set {name!r} has the label {ids[first]!s} in row {first} "
+            "(counted from 0); labels must be whole numbers."
+        )
+    raise DataError(f"The labels of the data set {name!r} must be whole numbers.")
 
 
 def data_folder() -> Path:
@@ -262,9 +311,3 @@ def data_folder() -> Path:
     import pooch
 
     return Path(pooch.os_cache("symmf")) / "datasets"
-
-
-def nearest(name: str, known: Collection[str]) -> str:
-    """Return " Did you mean ...?" with the most similar known name, or nothing."""
-    found = difflib.get_close_matches(str(name), list(known), n=1)
-    return f" Did you mean {found[0]!r}?" if found else ""

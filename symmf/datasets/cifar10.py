@@ -34,7 +34,9 @@ MEMBER = "cifar-10-batches-bin/test_batch.bin"
 FILE_SIZE = 30730000
 
 
-def read(path: Path, *, colour: bool = False) -> Dataset:
+def read(
+    path: Path, *, colour: bool = False, n_per_class: int = N_PER_CLASS
+) -> Dataset:
     """Load the first 300 images of each class from the binary test batch."""
     if not isinstance(colour, bool):
         raise InputError(f"colour is true or false, not {colour!r}.")
@@ -46,12 +48,12 @@ def read(path: Path, *, colour: bool = False) -> Dataset:
         )
     records = content.reshape(-1, RECORD)
     labels = records[:, 0]
-    firsts = [np.flatnonzero(labels == c)[:N_PER_CLASS] for c in range(N_CLASSES)]
-    short = [c for c, rows in enumerate(firsts) if rows.size < N_PER_CLASS]
+    firsts = [np.flatnonzero(labels == c)[:n_per_class] for c in range(N_CLASSES)]
+    short = [c for c, rows in enumerate(firsts) if rows.size < n_per_class]
     if short or labels.max() >= N_CLASSES:
         raise DataError(
             f"{path} is not the test batch of CIFAR-10: it must have labels 0 to "
-            f"{N_CLASSES - 1} and {N_PER_CLASS} or more images of each."
+            f"{N_CLASSES - 1} and {n_per_class} or more images of each."
         )
     rows = np.sort(np.concatenate(firsts))
     planes = records[rows, 1:].reshape(-1, 3, PIXELS)
@@ -71,10 +73,12 @@ def read(path: Path, *, colour: bool = False) -> Dataset:
     )
 
 
-def convert(given: Path, path: Path) -> None:
+def convert(given: Path, path: Path, *, size: int = FILE_SIZE) -> None:
     """Take the test batch out of the official binary archive or its folder."""
     if given.is_dir():
-        found = sorted(given.rglob(Path(MEMBER).name))
+        files = sorted(given.rglob(Path(MEMBER).name))
+        # A named pipe or a device under that name is no batch.
+        found = [file for file in files if file.is_file()]
         if not found:
             raise DataError(f"The folder {given} has no {Path(MEMBER).name}.")
         shutil.copyfile(found[0], path)
@@ -84,10 +88,10 @@ def convert(given: Path, path: Path) -> None:
         with tarfile.open(given, "r|*") as archive:
             for member in archive:
                 if member.name.removeprefix("./") == MEMBER and member.isfile():
-                    if member.size != FILE_SIZE:
+                    if member.size != size:
                         raise DataError(
                             f"{MEMBER} in {given} has {member.size} bytes; "
-                            f"it should have {FILE_SIZE}."
+                            f"it should have {size}."
                         )
                     stream = archive.extractfile(member)
                     assert stream is not None

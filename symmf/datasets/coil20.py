@@ -17,6 +17,7 @@ import re
 import zipfile
 import zlib
 from collections.abc import Iterator
+from lzma import LZMAError
 from pathlib import Path
 
 import numpy as np
@@ -33,7 +34,7 @@ N_VIEWS = 72
 # Far above any official image: a guard against a forged archive.
 MAX_IMAGE_BYTES = 1_000_000
 
-_IMAGE_NAME = re.compile(r"obj(\d+)__(\d+)\.png")
+_IMAGE_NAME = re.compile(r"obj([0-9]{1,3})__([0-9]{1,3})\.png")
 
 
 def read(path: Path) -> Dataset:
@@ -64,7 +65,7 @@ def read_image(content: bytes) -> FloatArray:
                     f"{image.mode}; the official ones are 128 x 128 of mode L."
                 )
             pixels = np.asarray(image, dtype=np.int64)
-    except (OSError, SyntaxError, ValueError) as error:
+    except (OSError, SyntaxError, ValueError, Image.DecompressionBombError) as error:
         raise DataError(f"An image cannot be read ({error}).") from error
     # Sums of integers and a division by 16 are exact; only "/ 255" rounds.
     sums = pixels.reshape(SIDE, BLOCK, SIDE, BLOCK).sum(axis=(1, 3))
@@ -72,14 +73,16 @@ def read_image(content: bytes) -> FloatArray:
     return row
 
 
-def convert(given: Path, path: Path) -> None:
+def convert(
+    given: Path, path: Path, *, n_objects: int = N_OBJECTS, n_views: int = N_VIEWS
+) -> None:
     """Write the MATLAB file from the official zip, or a folder of its images."""
     rows: dict[tuple[int, int], FloatArray] = {}
     for name, content in _official_images(given):
         match = _IMAGE_NAME.fullmatch(name)
         if match:
             rows[int(match[1]), int(match[2])] = read_image(content)
-    wanted = [(o, v) for o in range(1, N_OBJECTS + 1) for v in range(N_VIEWS)]
+    wanted = [(o, v) for o in range(1, n_objects + 1) for v in range(n_views)]
     absent = [key for key in wanted if key not in rows]
     if absent:
         raise DataError(
@@ -93,7 +96,8 @@ def convert(given: Path, path: Path) -> None:
 def _official_images(given: Path) -> Iterator[tuple[str, bytes]]:
     if given.is_dir():
         for file in sorted(given.rglob("obj*__*.png")):
-            if file.stat().st_size <= MAX_IMAGE_BYTES:
+            # A named pipe or a device under such a name is no image.
+            if file.is_file() and file.stat().st_size <= MAX_IMAGE_BYTES:
                 yield file.name, file.read_bytes()
         return
     try:
@@ -102,7 +106,7 @@ def _official_images(given: Path) -> Iterator[tuple[str, bytes]]:
                 name = member.filename.rpartition("/")[2]
                 if _IMAGE_NAME.fullmatch(name) and member.file_size <= MAX_IMAGE_BYTES:
                     yield name, archive.read(member)
-    except (zipfile.BadZipFile, zlib.error, RuntimeError, EOFError) as error:
+    except (zipfile.BadZipFile, zlib.error, RuntimeError, EOFError, LZMAError) as error:
         raise DataError(f"{given} is not a complete zip archive ({error}).") from error
 
 

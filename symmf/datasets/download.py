@@ -15,17 +15,26 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from symmf.datasets.base import DatasetSpec, data_folder
+from symmf.datasets.base import DatasetSpec, RemoteFile, data_folder
 from symmf.datasets.local import (
     State,
+    damaged_message,
     file_path,
     file_sha256,
+    file_state,
+    fits,
     known_file,
-    open_path,
-    state,
+)
+from symmf.datasets.proof import (
+    LARGEST,
+    beside,
+    convert_other,
+    keep_proof,
+    read_other,
 )
 from symmf.datasets.transfer import ProgressBar, SourceFailed, retrieve
 from symmf.errors import DataError
+from symmf.isolation import check_file
 
 logger = logging.getLogger(__name__)
 
@@ -38,33 +47,44 @@ def fetch(
     folder: Path | None = None,
     *,
     progress: ProgressBar | None = None,
-) -> str | None:
-    """Download the file of a data set unless it is there and right.
+) -> list[str]:
+    """Download the files of a data set that are not there and right.
 
-    The sources are tried in order, each up to three times.
+    A damaged file is replaced; it is not looked into. The sources are tried in order,
+    each up to three times.
 
     Returns
     -------
-    str or None
-        The address used; None if nothing had to be downloaded.
+    list of str
+        The addresses used; empty if nothing had to be downloaded.
 
     Raises
     ------
     DataError
-        If no source gave the file, or the folder cannot be written.
+        If no source gave a file, or the folder cannot be written.
     """
     folder = data_folder() if folder is None else folder
-    target = file_path(spec, folder)
-    if state(spec, folder) is State.PRESENT:
-        return None
+    files = spec.files or (known_file(spec),)
+    return [
+        _fetch_file(spec, file, folder / file.path, progress)
+        for file in files
+        if file_state(spec, file, folder) is not State.PRESENT
+    ]
+
+
+def _fetch_file(
+    spec: DatasetSpec, file: RemoteFile, target: Path, progress: ProgressBar | None
+) -> str:
     reasons = []
     with _staging(target) as staging:
-        for source in known_file(spec).sources:
+        for source in file.sources:
             try:
-                given = retrieve(source, staging, progress)
-                if not source.archive:
-                    _check(spec, given)
-                _install(spec, given, target, staging, archive=source.archive)
+                most = LARGEST if source.archive else file.size
+                given = retrieve(source, staging, progress, most=most)
+                if source.archive:
+                    _install_converted(spec, file, given, target, staging)
+                else:
+                    _install_copy(given, target, staging)
             except SourceFailed as failure:
                 reason = str(failure)
             except DataError as error:
@@ -94,27 +114,33 @@ def import_file(spec: DatasetSpec, given: Path, folder: Path | None = None) -> P
         The data set.
     given : Path
         Its own file, or an official archive or a folder it can be made from. It is
-        only read.
+        only read; what is not the known file byte for byte is parsed in a child
+        process.
     folder : Path, optional
         Folder of data files; default :func:`~symmf.datasets.data_folder`.
 
     Returns
     -------
     Path
-        Where the data set's file is now.
+        Where the data set's file is now; the folder of a collection.
 
     Raises
     ------
     DataError
         If the file is not there or does not hold the data set.
     """
-    target = file_path(spec, data_folder() if folder is None else folder)
-    if not given.exists():
-        raise DataError(
-            f"There is no file {given}. Give the path of {spec.accepts}, or run "
-            f"`symmf data fetch {spec.name}` to download it."
-        )
-    archive = given.is_dir() or _is_archive(given)
+    folder = data_folder() if folder is None else folder
+    if spec.files:
+        return _import_collection(spec, given, folder)
+    file, target = known_file(spec), file_path(spec, folder)
+    advice = (
+        f"Give the path of {spec.accepts}, or run `symmf data fetch {spec.name}` to "
+        "download it."
+    )
+    is_folder = _is_folder(given)
+    if not is_folder:
+        check_file(given, largest=LARGEST, advice=advice)
+    archive = is_folder or _is_archive(given)
     if archive and spec.convert is None:
         raise DataError(
             f"{given} is a folder or an archive; {spec.title} is imported from "
@@ -122,38 +148,95 @@ def import_file(spec: DatasetSpec, given: Path, folder: Path | None = None) -> P
         )
     try:
         # A refused file leaves the data folder as it was.
-        if not archive:
-            _check(spec, given)
+        proof = None if archive else _prove(spec, file, given)
         with _staging(target) as staging:
-            _install(spec, given, target, staging, archive=archive)
+            if archive:
+                _install_converted(spec, file, given, target, staging)
+            else:
+                _install_copy(given, target, staging, proof=proof)
     except DataError as error:
         raise DataError(f"{given} was not imported. {error}") from error
     return target
 
 
-def _install(
-    spec: DatasetSpec, given: Path, target: Path, staging: Path, *, archive: bool
+def _prove(spec: DatasetSpec, file: RemoteFile, path: Path) -> str | None:
+    """Return None for the known file, the SHA-256 of another with the known values."""
+    if fits(path, file):
+        return None
+    if spec.digest is None:
+        raise DataError(damaged_message(spec, file, path))
+    sha256 = file_sha256(path)
+    try:
+        read_other(spec, path)
+    except DataError as error:
+        raise DataError(f"{error} {damaged_message(spec, file, path)}") from error
+    return sha256
+
+
+def _install_copy(
+    given: Path, target: Path, staging: Path, *, proof: str | None = None
 ) -> None:
-    """Give the content of ``given`` its final name; an archive is checked first."""
+    """Give a copy of a right file its final name."""
     with _temporary(staging) as made:
-        if archive and spec.convert is not None:
-            spec.convert(given, made)
-            try:
-                open_path(spec, made)
-            except DataError as error:
-                raise DataError(
-                    f"What it holds is not {spec.title}: the values made from it are "
-                    f"not the known ones. Expected is {spec.accepts}."
-                ) from error
-        else:
-            shutil.copyfile(given, made)
-        made.replace(target)
+        shutil.copyfile(given, made)
+        if proof is not None and file_sha256(made) != proof:
+            raise DataError(f"{given} changed while it was read.")
+        _rename(made, target, proof)
 
 
-def _check(spec: DatasetSpec, path: Path) -> None:
-    """Raise ``DataError`` unless ``path`` is the known file or holds its values."""
-    if file_sha256(path) != known_file(spec).sha256:
-        open_path(spec, path)
+def _install_converted(
+    spec: DatasetSpec, file: RemoteFile, given: Path, target: Path, staging: Path
+) -> None:
+    """Make the file from an archive, prove its values, give it its final name."""
+    with _temporary(staging) as made:
+        convert_other(spec, given, made)
+        try:
+            proof = _prove(spec, file, made)
+        except DataError as error:
+            raise DataError(
+                f"What it holds is not {spec.title}: the values made from it are "
+                f"not the known ones. Expected is {spec.accepts}."
+            ) from error
+        _rename(made, target, proof)
+
+
+def _rename(made: Path, target: Path, proof: str | None) -> None:
+    """Put a file in its place, and what proves it beside it."""
+    beside(target).unlink(missing_ok=True)
+    if proof is not None:
+        keep_proof(target, proof)
+    made.replace(target)
+
+
+def _import_collection(spec: DatasetSpec, given: Path, folder: Path) -> Path:
+    """Copy the files of a collection that a folder has, each with its known bytes."""
+    root = Path(spec.files[0].path).parts[0]
+    if not _is_folder(given):
+        raise DataError(f"{given} is not a folder. Give the path of {spec.accepts}.")
+    inside = given / root if (given / root).is_dir() else given
+    sources = {
+        file: inside / Path(file.path).relative_to(root)
+        for file in spec.files
+        if file_state(spec, file, folder) is not State.PRESENT
+    }
+    right = {file: path for file, path in sources.items() if fits(path, file)}
+    for file, path in right.items():
+        target = folder / file.path
+        with _staging(target) as staging:
+            _install_copy(path, target, staging)
+    absent = [path for file, path in sources.items() if file not in right]
+    if absent:
+        raise DataError(
+            f"{len(right)} files were imported from {given}; {len(absent)} are not "
+            f"there or not as published, the first is {absent[0]}. Run `symmf data "
+            f"fetch {spec.name}` to download what is missing."
+        )
+    return folder / root
+
+
+def _is_folder(path: Path) -> bool:
+    # os.path: it does not raise for a name that no file can have.
+    return os.path.isdir(path)  # noqa: PTH112
 
 
 def _remove(folder: Path, pattern: str) -> None:

@@ -6,9 +6,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from scipy import io
+from scipy import io, sparse
 
 from symmf.errors import DataError
+from symmf.isolation import check_sparse
 from symmf.notation import AnyMatrix, FloatArray
 
 
@@ -35,6 +36,10 @@ def read_mat(path: Path) -> tuple[AnyMatrix, Any]:
     if absent:
         raise DataError(f"{path} has no variable {' and no variable '.join(absent)}.")
     fea, gnd = content["fea"], content["gnd"]
+    if sparse.issparse(gnd):
+        raise DataError(f"{path}: gnd must be a column of numbers, not sparse.")
+    if sparse.issparse(fea):
+        check_sparse(fea)
     # Cells, structures and texts have no numeric type.
     if getattr(fea.dtype, "kind", "O") not in "biuf" or gnd.dtype.kind not in "biuf":
         raise DataError(f"{path}: fea and gnd must hold numbers.")

@@ -5,20 +5,25 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from scipy import sparse as sp
 
-from symmf.datasets.base import Dataset, DatasetSpec, nearest
+from symmf.datasets.base import Dataset, DatasetSpec
 from symmf.errors import InputError
 from symmf.notation import FloatArray
 from symmf.seeds import generator, spawn_seed
+from symmf.validation import check_name, check_number, check_options, option_names
 
 # Terms in each document of the sparse planted clusters.
 DOCUMENT_LENGTH = 50
+# Sums of squares of numbers up to here are finite.
+LARGEST_NOISE = 1e150
+# Numbers in a matrix, 3.2 GB of them.
+LARGEST = 4 * 10**8
+LARGEST_SEED = 2**63 - 1
 
 
 def exact_factor_matrix(
@@ -35,7 +40,7 @@ def exact_factor_matrix(
     >>> M.shape, U.shape, bool(np.allclose(M, U @ U.T))
     ((6, 6), (6, 2), True)
     """
-    n, k, seed = _sizes(n=n, k=k, seed=seed)
+    n, k, seed = _sizes(n=n, k=k, seed=seed, square=True)
     U = generator("synthetic", "exact_factor", n, k, seed).random((n, k))
     M = U @ U.T
     return (M + M.T) / 2, U
@@ -73,7 +78,7 @@ def planted(
     except for a share ``noise`` of them that come from all m columns.
     """
     n, k, m, seed = _sizes(n=n, k=k, m=m, seed=seed)
-    _check_noise(noise, limit=1.0 if sparse else np.inf)
+    _check_noise(noise, limit=1.0 if sparse else LARGEST_NOISE)
     if not isinstance(sparse, bool):
         raise InputError(
             f"Synthetic data: sparse must be true or false, not {sparse!r}."
@@ -125,46 +130,36 @@ KINDS: dict[str, Callable[..., Dataset]] = {
 
 def read(*, kind: str = "exact_factor", **options: Any) -> Dataset:
     """Make data of one of ``KINDS``."""
-    if kind not in KINDS:
-        raise InputError(
-            f"There is no synthetic data of kind {kind!r}; there are "
-            f"{', '.join(KINDS)}.{nearest(kind, KINDS)}"
-        )
-    known = list(inspect.signature(KINDS[kind]).parameters)
-    for option in options:
-        if option not in known:
-            raise InputError(
-                f"Synthetic data of kind {kind!r} has no option {option!r}; it has "
-                f"{', '.join(known)}.{nearest(option, known)}"
-            )
-    return KINDS[kind](**options)
+    make = KINDS[check_name("kind of synthetic data", kind, KINDS)]
+    check_options(f"Synthetic data of kind {kind!r}", options, option_names(make))
+    return make(**options)
 
 
-def _sizes(**given: Any) -> list[int]:
+def _sizes(*, square: bool = False, **given: Any) -> list[int]:
     """Return the integers given, each at least 1 (``seed``: at least 0), k <= n."""
     for name, value in given.items():
         least = 0 if name == "seed" else 1
-        whole = isinstance(value, int | np.integer) and type(value) is not bool
-        if not whole or value < least:
-            raise InputError(
-                f"Synthetic data: {name} must be an integer, at least {least}, "
-                f"not {value!r}."
-            )
+        most = LARGEST_SEED if name == "seed" else LARGEST
+        check_number(
+            f"Synthetic data: {name}", value, least=least, most=most, whole=True
+        )
     n, k = given["n"], given["k"]
     if n < k:
         raise InputError(
             f"Synthetic data: {k} clusters need at least {k} samples, not n = {n}."
         )
+    columns = given.get("m", n if square else 2)
+    if n * columns > LARGEST:
+        raise InputError(
+            f"Synthetic data: {n} x {columns} numbers would take "
+            f"{n * columns * 8 / 1e9:.3g} GB; the most that is made is "
+            f"{LARGEST * 8 / 1e9:g} GB. Ask for fewer samples or columns."
+        )
     return [int(value) for value in given.values()]
 
 
-def _check_noise(noise: Any, *, limit: float = np.inf) -> None:
-    number = isinstance(noise, int | float | np.number) and type(noise) is not bool
-    if not number or not 0 <= noise <= limit or noise == np.inf:
-        bounds = "at least 0" if limit == np.inf else f"between 0 and {limit:g}"
-        raise InputError(
-            f"Synthetic data: noise must be a number {bounds}, not {noise!r}."
-        )
+def _check_noise(noise: Any, *, limit: float = LARGEST_NOISE) -> None:
+    check_number("Synthetic data: noise", noise, least=0, most=limit)
 
 
 SPEC = DatasetSpec(

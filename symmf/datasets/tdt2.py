@@ -45,13 +45,8 @@ SPEC = DatasetSpec(
                 checksum="sha256:"
                 "a28844f8bf18076838ede0d7554c8c2476d6b6d1c7eb57558e7288e10d16fde9",
             ),
-            # The origin; its container is not known to be the same byte for byte.
-            Source(
-                url="http://www.cad.zju.edu.cn/home/dengcai/Data/TDT2/TDT2.mat",
-                checksum=None,
-            ),
         ),
     ),
     digest="05f0b35d58dc5482f4749c2fc651c84219a7c38ce36c94075f64a158a7ba8787",
-    accepts="TDT2.mat",
+    accepts="TDT2.mat, also that of its origin",
 )

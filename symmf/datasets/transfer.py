@@ -15,6 +15,7 @@ logger = logging.getLogger(__name__)
 # Seconds to wait before another attempt at the same source.
 PAUSES = (0.5, 1.0)
 TIMEOUT = 30.0
+MOST = 1_000_000_000
 CHUNK = 1 << 16
 
 
@@ -42,11 +43,16 @@ class ResumingDownloader:
         The partial file. It stays after a failure and is moved away by a success.
     progress : ProgressBar, optional
         Told of the bytes that arrive.
+    most : int
+        Number of bytes after which the download is given up.
     """
 
-    def __init__(self, part: Path, progress: ProgressBar | None = None) -> None:
+    def __init__(
+        self, part: Path, progress: ProgressBar | None = None, *, most: int = MOST
+    ) -> None:
         self.part = part
         self.progress = progress
+        self.most = most
 
     def __call__(self, url: str, output_file: str, pooch: Any) -> None:
         """Download ``url`` to ``output_file`` by way of the partial file."""
@@ -65,11 +71,30 @@ class ResumingDownloader:
                     headers=headers,
                     hooks={"response": _start_over_unless_partial(file)},
                 )
-                download(url, file, pooch)
+                download(url, _Limited(file, self.most), pooch)
             self.part.replace(output_file)
         finally:
             if self.part.exists() and self.part.stat().st_size == 0:
                 self.part.unlink()
+
+
+class _Limited:
+    """A file that takes no more than a number of bytes: a server may never end."""
+
+    def __init__(self, file: BinaryIO, most: int) -> None:
+        self._file, self._most = file, most
+
+    def write(self, data: bytes) -> int:
+        if self._file.tell() + len(data) > self._most:
+            # What was begun is of no use.
+            self._file.truncate(0)
+            raise SourceFailed(
+                f"it gives more than the {self._most} bytes the file may have"
+            )
+        return self._file.write(data)
+
+    def flush(self) -> None:
+        self._file.flush()
 
 
 def _start_over_unless_partial(file: BinaryIO) -> Any:
@@ -85,7 +110,13 @@ class SourceFailed(Exception):  # noqa: N818 (what happened, not an error)
     """A source did not give its file; the next one may."""
 
 
-def retrieve(source: Source, staging: Path, progress: ProgressBar | None) -> Path:
+def retrieve(
+    source: Source,
+    staging: Path,
+    progress: ProgressBar | None,
+    *,
+    most: int = MOST,
+) -> Path:
     """Download one source into ``staging``, with its checksum verified by pooch."""
     import pooch
     from requests.exceptions import HTTPError, RequestException
@@ -93,7 +124,7 @@ def retrieve(source: Source, staging: Path, progress: ProgressBar | None) -> Pat
     # pooch prints what it does; here that is for the callers to say.
     pooch.get_logger().setLevel(logging.WARNING)
     key = hashlib.sha256(source.url.encode()).hexdigest()[:16]
-    downloader = ResumingDownloader(staging / f"{key}.part", progress)
+    downloader = ResumingDownloader(staging / f"{key}.part", progress, most=most)
     for pause in (*PAUSES, None):
         try:
             path = pooch.retrieve(

@@ -20,6 +20,7 @@ from symmf import errors
 from symmf.errors import DataError, SymmfError
 from symmf.isolation.files import check_file, in_units
 from symmf.isolation.server import MESSAGE
+from symmf.texts import plain_text
 
 LARGEST = 16 << 30
 # Time grows with the file: no format takes a second for a megabyte.
@@ -152,7 +153,7 @@ def _answer(path: Path, handle: int, memory: int) -> Any:
 
 def _as_error(path: Path, error: dict[str, Any], memory: int) -> SymmfError:
     """Return the exception that stands for the one the worker met."""
-    text = printable(error["text"])
+    text = plain_text(error["text"])
     for kind in error["kinds"]:
         known = getattr(errors, kind, None)
         if isinstance(known, type) and issubclass(known, SymmfError):
@@ -161,7 +162,7 @@ def _as_error(path: Path, error: dict[str, Any], memory: int) -> SymmfError:
         if kind == "MemoryError":
             return DataError(_too_large(path, memory))
         if kind == "OSError" and error["reason"]:
-            return DataError(f"{path} cannot be read ({printable(error['reason'])}).")
+            return DataError(f"{path} cannot be read ({plain_text(error['reason'])}).")
     return DataError(
         f"{path} cannot be read; it is damaged or of another format "
         f"({error['kinds'][0]}: {text[:_TEXT]})."
@@ -192,11 +193,6 @@ def _too_large(path: Path, memory: int) -> str:
         f"{path} does not fit in memory: reading it took more than "
         f"{in_units(memory)}. The file is damaged, or needs a larger machine."
     )
-
-
-def printable(text: str) -> str:
-    """Return a text with what is not printable escaped."""
-    return "".join(c if c.isprintable() else repr(c)[1:-1] for c in str(text))
 
 
 def _half_of_memory() -> int:

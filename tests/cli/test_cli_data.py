@@ -50,12 +50,12 @@ def test_list_tells_present_from_damaged(tmp_path):
 
 
 def test_list_on_a_terminal_is_a_table(tmp_path, monkeypatch):
-    monkeypatch.setattr("symmf.cli.data._on_terminal", lambda _: True)
-    monkeypatch.setenv("COLUMNS", "120")
+    monkeypatch.setattr("click.testing._NamedTextIOWrapper.isatty", lambda _: True)
+    monkeypatch.setenv("COLUMNS", "80")
     output = run("list", "--folder", tmp_path).output
     assert "\t" not in output
     assert "reuters21578" in output
-    assert max(map(len, output.splitlines())) <= max(120, len(f"Folder: {tmp_path}"))
+    assert max(map(len, output.splitlines())) <= max(80, len(f"Folder: {tmp_path}"))
 
 
 def test_folder_comes_from_the_environment(tmp_path, monkeypatch):
@@ -65,8 +65,11 @@ def test_folder_comes_from_the_environment(tmp_path, monkeypatch):
 
 def test_verify_reports_what_is_there(tmp_path):
     copy_real("reuters21578", tmp_path)
-    output = run("verify", "--folder", tmp_path).output
-    assert "coil20: not there" in output
+    with pytest.raises(DataError, match="Missing: coil20, cifar10") as caught:
+        run("verify", "--folder", tmp_path)
+    assert caught.value.exit_code == 3
+    output = caught.value.output
+    assert "coil20: missing" in output
     assert "41 classes, 8213 samples, 18933 dimensions" in output
     assert DATASETS["reuters21578"].file.sha256 in output
     assert "digits: ok, built in; 10 classes, 1797 samples, 64 dimensions" in output
@@ -78,7 +81,7 @@ def test_verify_goes_on_after_a_damaged_file_and_fails_at_the_end(tmp_path):
     path.write_bytes(b"short")
     with pytest.raises(DataError, match="5 bytes") as caught:
         run("verify", "--folder", tmp_path)
-    assert "coil20: WRONG" in caught.value.output
+    assert "coil20: damaged" in caught.value.output
     assert "digits: ok" in caught.value.output
     assert caught.value.exit_code == 3
 
@@ -93,7 +96,9 @@ def test_fetch_reports_and_fails_at_the_end(tmp_path, monkeypatch):
         assert progress is None
         if spec.name == "coil20":
             raise DataError("coil20 is gone.")
-        return "http://somewhere" if spec.name == "tdt2" else None
+        if spec.name == "clustbench":
+            return ["http://a.org/b/c/1", "http://a.org/b/d/2"]
+        return ["http://somewhere"] if spec.name == "tdt2" else []
 
     monkeypatch.setattr("symmf.datasets.download.fetch", fetch)
     with pytest.raises(DataError, match="coil20 is gone") as caught:
@@ -102,6 +107,7 @@ def test_fetch_reports_and_fails_at_the_end(tmp_path, monkeypatch):
     assert "tdt2: downloaded from http://somewhere" in output
     assert "cifar10: already there" in output
     assert "digits: built in" in output
+    assert "clustbench: 2 files downloaded from http://a.org/b to" in output
 
 
 def test_fetch_needs_a_name():

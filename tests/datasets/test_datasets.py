@@ -123,12 +123,55 @@ def test_registry_entries_are_complete(name):
     assert spec.title
     assert spec.description
     assert spec.licence
-    if spec.file:
-        assert spec.file.path.startswith(f"{name}/")
+    for file in spec.all_files:
+        assert file.path.startswith(f"{name}/")
         assert spec.accepts
-        assert spec.file.sources
-        assert all(s.url.startswith("http") for s in spec.file.sources)
-        assert len(spec.file.sha256) == 64
+        assert file.sources
+        assert all(s.url.startswith("http") for s in file.sources)
+        assert len(file.sha256) == 64
+
+
+def noisy():
+    X = np.arange(12.0).reshape(6, 2)
+    return Dataset.from_arrays(
+        X, [0, 4, 4, 7, 0, 9], name="a", title="A", kind="vector", noise=0
+    )
+
+
+def test_noise_belongs_to_no_class():
+    data = noisy()
+    assert data.y.tolist() == [-1, 0, 0, 1, -1, 2]
+    assert data.class_ids == (4, 7, 9)
+    assert data.n_classes == 3
+    assert data.is_scored.tolist() == [False, True, True, True, False, True]
+
+
+def test_noise_stays_only_with_all_classes():
+    data = noisy()
+    assert data.subset([2, 0]).y.tolist() == [1, 1, 0]
+    whole = data.subset([2, 1, 0])
+    assert whole.y.tolist() == [-1, 2, 2, 1, -1, 0]
+    assert np.array_equal(whole.X, data.X)
+
+
+def test_data_of_noise_alone_are_refused():
+    with pytest.raises(DataError, match="all is noise"):
+        Dataset.from_arrays(
+            np.eye(2), [0, 0], name="a", title="A", kind="vector", noise=0
+        )
+
+
+@pytest.mark.parametrize("labels", [["a", "b"], [0.5, 1], [np.inf, 1], [None, 1]])
+def test_labels_that_are_no_whole_numbers_are_refused(labels):
+    with pytest.raises(DataError, match="whole numbers"):
+        Dataset.from_arrays(np.eye(2), labels, name="a", title="A", kind="vector")
+
+
+def test_a_damaged_sparse_matrix_is_refused():
+    X = sparse.csr_array(np.eye(3))
+    X.indices[0] = 99
+    with pytest.raises(DataError, match="damaged"):
+        Dataset.from_arrays(X, [0, 1, 2], name="a", title="A", kind="vector")
 
 
 def test_digits_are_images_between_zero_and_one():
@@ -185,17 +228,24 @@ def test_numpy_integers_and_one_sample_are_fine():
         ({"kind": "planetd"}, "Did you mean 'planted'"),
         ({"kind": "two_moons", "k": 3}, "has no option 'k'"),
         ({"sed": 3}, "Did you mean 'seed'"),
-        ({"n": 0}, "n must be an integer, at least 1, not 0"),
+        ({"n": 0}, "n must be a whole number >= 1 and <= 4e.08, not 0"),
         ({"n": 2.5}, "not 2.5"),
         ({"n": True}, "not True"),
         ({"n": "20"}, "not '20'"),
-        ({"seed": -1}, "seed must be an integer, at least 0"),
+        ({"seed": -1}, "seed must be a whole number >= 0"),
         ({"n": 3, "k": 4}, "4 clusters need at least 4 samples"),
         ({"kind": "planted", "m": 2, "k": 3}, "m = 2 and k = 3"),
-        ({"kind": "planted", "noise": -1}, "noise must be a number at least 0"),
+        ({"kind": "planted", "noise": -1}, "noise must be a finite number >= 0"),
         ({"kind": "planted", "noise": float("nan")}, "noise"),
-        ({"kind": "planted", "noise": 2, "sparse": True}, "between 0 and 1"),
+        ({"kind": "planted", "noise": 2, "sparse": True}, ">= 0 and <= 1, not 2"),
         ({"kind": "planted", "sparse": "no"}, "sparse must be true or false"),
+        ({"kind": ["a"]}, "no kind of synthetic data"),
+        ({"n": 10**9}, "n must be a whole number"),
+        ({"n": 10**5}, "would take 80 GB"),
+        ({"kind": "planted", "n": 10**8, "m": 10**8}, "would take 8e.07 GB"),
+        ({"kind": "planted", "noise": 10**400}, "noise must be a finite number"),
+        ({"kind": "planted", "noise": 1e308}, "noise must be a finite number"),
+        ({"seed": 10**5000}, "seed must be a whole number"),
     ],
 )
 def test_bad_options_get_a_sentence(options, sentence):
@@ -206,7 +256,7 @@ def test_bad_options_get_a_sentence(options, sentence):
 def test_unknown_names_get_the_nearest():
     with pytest.raises(InputError, match="Did you mean 'coil20'"):
         get_spec("coil_20")
-    with pytest.raises(InputError, match="has no option 'n'; it has none"):
+    with pytest.raises(InputError, match=r"has no option 'n'.*It takes none"):
         load_dataset("digits", n=3)
 
 
@@ -215,6 +265,9 @@ def test_data_folder_follows_the_environment(monkeypatch, tmp_path):
     assert data_folder() == tmp_path
     monkeypatch.setenv("SYMMF_DATA", "")
     assert data_folder().name == "datasets"
+    monkeypatch.setenv("SYMMF_DATA", "~nosuchuser/x")
+    with pytest.raises(InputError, match="there is no such user"):
+        data_folder()
 
 
 def test_data_folder_outside_a_checkout_is_the_cache(monkeypatch, tmp_path):

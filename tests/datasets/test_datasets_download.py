@@ -1,6 +1,7 @@
 """Fetching from a server on this machine."""
 
 import hashlib
+import os
 import threading
 import zipfile
 from dataclasses import dataclass, field, replace
@@ -24,6 +25,10 @@ CHUNK = 1000
 def read(path):
     fea, gnd = read_mat(path)
     return Dataset.from_arrays(fea, gnd, name="tiny", title="Tiny", kind="vector")
+
+
+def crash(_):
+    os.abort()
 
 
 def convert(given, path):
@@ -152,7 +157,7 @@ def everything(folder):
 def test_fetch_installs_the_file_and_nothing_else(server, right, tmp_path):
     server.files["/tiny.mat"] = right
     spec = make_spec(server, right, "/tiny.mat")
-    assert fetch(spec, tmp_path) == server.address + "/tiny.mat"
+    assert fetch(spec, tmp_path) == [server.address + "/tiny.mat"]
     assert file_path(spec, tmp_path).read_bytes() == right
     assert everything(tmp_path) == ["tiny", "tiny/tiny.mat"]
 
@@ -162,7 +167,7 @@ def test_fetch_does_nothing_if_the_file_is_right(server, right, tmp_path):
     spec = make_spec(server, right, "/tiny.mat")
     fetch(spec, tmp_path)
     asked = len(server.requests)
-    assert fetch(spec, tmp_path) is None
+    assert fetch(spec, tmp_path) == []
     assert len(server.requests) == asked
 
 
@@ -180,7 +185,7 @@ def test_fetch_replaces_a_damaged_file(server, right, tmp_path):
 def test_second_source_is_used_if_the_first_is_gone(server, right, tmp_path):
     server.files["/b.mat"] = right
     spec = make_spec(server, right, "/a.mat", "/b.mat")
-    assert fetch(spec, tmp_path) == server.address + "/b.mat"
+    assert fetch(spec, tmp_path) == [server.address + "/b.mat"]
     # What is not there is not asked for again.
     assert [path for path, _ in server.requests] == ["/a.mat", "/b.mat"]
     assert everything(tmp_path) == ["tiny", "tiny/tiny.mat"]
@@ -190,7 +195,7 @@ def test_other_source_clears_what_the_first_began(server, right, tmp_path):
     server.files.update({"/a.mat": right, "/b.mat": right})
     server.faults["/a.mat"] = ["cut", "500", "500"]
     spec = make_spec(server, right, "/a.mat", "/b.mat")
-    assert fetch(spec, tmp_path) == server.address + "/b.mat"
+    assert fetch(spec, tmp_path) == [server.address + "/b.mat"]
     assert everything(tmp_path) == ["tiny", "tiny/tiny.mat"]
 
 
@@ -276,9 +281,9 @@ def test_partial_file_that_is_complete_is_no_trap(server, right, tmp_path):
 def test_archive_is_converted_and_not_kept(server, right, tmp_path):
     server.files["/tiny.zip"] = zipped(FEA)
     spec = make_spec(server, right, "/tiny.mat", "/tiny.zip")
-    assert fetch(spec, tmp_path) == server.address + "/tiny.zip"
+    assert fetch(spec, tmp_path) == [server.address + "/tiny.zip"]
     assert read(file_path(spec, tmp_path)).digest == spec.digest
-    assert everything(tmp_path) == ["tiny", "tiny/tiny.mat"]
+    assert everything(tmp_path) == ["tiny", "tiny/tiny.mat", "tiny/tiny.mat.sha256"]
     assert state(spec, tmp_path) is State.PRESENT
 
 
@@ -294,17 +299,33 @@ def test_archive_with_other_values_is_refused(server, right, tmp_path):
     assert everything(tmp_path) == ["tiny"]
 
 
-def test_source_without_checksum_is_checked_by_its_values(server, right, tmp_path):
-    buffer = tmp_path / "other.mat"
-    write_mat(buffer, FEA, GND)
-    server.files["/good.mat"] = buffer.read_bytes()
-    write_mat(buffer, FEA + 1, GND)
-    server.files["/bad.mat"] = buffer.read_bytes()
-    spec = make_spec(server, right, "/bad.mat", "/good.mat")
-    sources = tuple(replace(s, checksum=None) for s in spec.file.sources)
-    spec = replace(spec, file=replace(spec.file, sources=sources))
-    assert fetch(spec, tmp_path / "data") == server.address + "/good.mat"
-    assert everything(tmp_path / "data") == ["tiny", "tiny/tiny.mat"]
+def test_a_server_that_never_ends_is_left(server, right, tmp_path):
+    server.files["/tiny.mat"] = right + bytes(3 * CHUNK)
+    spec = make_spec(server, right, "/tiny.mat")
+    with pytest.raises(DataError, match=f"more than the {len(right)} bytes"):
+        fetch(spec, tmp_path)
+    assert everything(tmp_path) == ["tiny"]
+
+
+def test_fetch_replaces_a_file_that_would_crash_its_reader(server, right, tmp_path):
+    """What is there is compared by size and hash, never parsed."""
+    server.files["/tiny.mat"] = right
+    spec = replace(make_spec(server, right, "/tiny.mat"), read=crash)
+    path = file_path(spec, tmp_path)
+    path.parent.mkdir()
+    path.write_bytes(b"?" * len(right))
+    assert state(spec, tmp_path) is State.DAMAGED
+    assert fetch(spec, tmp_path) == [server.address + "/tiny.mat"]
+    assert path.read_bytes() == right
+
+
+def test_every_source_has_a_checksum():
+    for spec in DATASETS.values():
+        for file in spec.all_files:
+            for source in file.sources:
+                kind, _, value = source.checksum.partition(":")
+                assert len(value) == {"sha256": 64, "md5": 32}[kind]
+                assert source.archive or value == file.sha256
 
 
 def test_no_server_gets_one_line_per_source(server, right, tmp_path):

@@ -8,6 +8,7 @@ import pytest
 from scipy import io, sparse
 
 from symmf.datasets import DATASETS, cifar10, coil20, data_folder, load_dataset
+from symmf.datasets.download import import_file
 from symmf.datasets.local import State, file_path, state, verify
 from symmf.datasets.matfile import read_mat
 from symmf.errors import DataError
@@ -34,11 +35,12 @@ def real(name):
 @pytest.mark.parametrize("name", ON_FILE)
 def test_real_file_gives_table_one(name):
     found = verify(DATASETS[name], real(name))
+    (data,) = found.data
     assert found.original
-    assert found.data.digest == DIGESTS[name]
+    assert data.digest == DIGESTS[name]
     assert DATASETS[name].digest in (DIGESTS[name], None)
-    assert found.data.X.dtype == np.float64
-    assert found.data.name == name
+    assert data.X.dtype == np.float64
+    assert data.name == name
 
 
 def test_coil20_pixels_are_the_files_put_row_by_row():
@@ -159,17 +161,31 @@ def test_truncated_or_altered_real_file_is_refused(name, tmp_path):
             load_dataset(name, folder=tmp_path)
 
 
-def test_same_values_in_another_container_are_accepted(tmp_path):
+def test_same_values_in_another_container_are_accepted_by_import(tmp_path):
     spec = DATASETS["reuters21578"]
     content = io.loadmat(file_path(spec, real("reuters21578")))
-    path = file_path(spec, tmp_path)
-    path.parent.mkdir()
-    with path.open("wb") as file:
+    given = tmp_path / "other.mat"
+    with given.open("wb") as file:
         io.savemat(file, {"fea": content["fea"], "gnd": content["gnd"]})
+    path = import_file(spec, given, tmp_path)
     found = verify(spec, tmp_path)
     assert not found.original
-    assert found.data.digest == spec.digest
+    assert found.data[0].digest == spec.digest
     assert state(spec, tmp_path) is State.PRESENT
+    # The proof holds for these bytes only.
+    path.write_bytes(path.read_bytes() + b"x")
+    assert state(spec, tmp_path) is State.DAMAGED
+
+
+def test_same_values_in_another_container_are_not_looked_into_unasked(tmp_path):
+    spec = DATASETS["coil20"]
+    path = file_path(spec, tmp_path)
+    path.parent.mkdir()
+    content = io.loadmat(file_path(spec, real("coil20")))
+    io.savemat(path, {"fea": content["fea"], "gnd": content["gnd"]})
+    assert state(spec, tmp_path) is State.DAMAGED
+    with pytest.raises(DataError, match="symmf data import coil20 FILE"):
+        load_dataset("coil20", folder=tmp_path)
 
 
 @pytest.mark.parametrize(
@@ -181,24 +197,76 @@ def test_same_values_in_another_container_are_accepted(tmp_path):
         ({"fea": np.eye(2), "gnd": [1, 2, 3]}, "one label for each row"),
         ({"fea": np.array([[np.nan], [1]]), "gnd": [1, 2]}, "NaN or infinite"),
         ({"fea": np.ones((2, 2, 2)), "gnd": [1, 2]}, "shape"),
+        ({"fea": np.eye(2), "gnd": [np.nan, 2]}, "the label nan in row 0"),
+        ({"fea": np.eye(2), "gnd": [1, np.inf]}, "the label inf in row 1"),
+        ({"fea": np.eye(2), "gnd": [1, 1.5]}, "whole numbers"),
+        ({"fea": np.eye(2), "gnd": sparse.csc_matrix([[1], [2]])}, "not sparse"),
+        ({"fea": np.eye(2), "gnd": [1, 2]}, "other values than TDT2"),
     ],
 )
 def test_mat_file_with_wrong_content_gets_a_sentence(content, sentence, tmp_path):
-    spec = DATASETS["tdt2"]
-    path = file_path(spec, tmp_path)
-    path.parent.mkdir()
-    io.savemat(path, content)
+    given = tmp_path / "given.mat"
+    io.savemat(given, content)
     with pytest.raises(DataError, match=sentence):
-        load_dataset("tdt2", folder=tmp_path)
+        import_file(DATASETS["tdt2"], given, tmp_path)
+    assert not (tmp_path / "tdt2").exists()
 
 
 @pytest.mark.parametrize("fea", [sparse.csc_matrix(np.eye(2)), np.eye(3), [[1.0]]])
 def test_coil20_with_other_columns_gets_a_sentence(fea, tmp_path):
-    path = file_path(DATASETS["coil20"], tmp_path)
-    path.parent.mkdir()
-    io.savemat(path, {"fea": fea, "gnd": [1, 2]})
+    given = tmp_path / "given.mat"
+    io.savemat(given, {"fea": fea, "gnd": [1, 2]})
     with pytest.raises(DataError, match="dense matrix of 1024 columns"):
-        load_dataset("coil20", folder=tmp_path)
+        import_file(DATASETS["coil20"], given, tmp_path)
+
+
+def test_one_wrong_byte_that_crashed_the_reader_is_damage(tmp_path, monkeypatch):
+    """Every data command ended with a segmentation fault: the hash comes first now."""
+    spec = DATASETS["reuters21578"]
+    content = bytearray(file_path(spec, real("reuters21578")).read_bytes())
+    content[182919] = ord("Y")
+    path = file_path(spec, tmp_path)
+    path.parent.mkdir()
+    path.write_bytes(content)
+    monkeypatch.setattr("scipy.io.loadmat", pytest.fail)
+    assert state(spec, tmp_path) is State.DAMAGED
+    with pytest.raises(DataError, match="symmf data fetch reuters21578"):
+        load_dataset("reuters21578", folder=tmp_path)
+    with pytest.raises(DataError, match="damaged"):
+        verify(spec, tmp_path)
+    # Imported from elsewhere, it is parsed, but not here.
+    other = tmp_path / "given.mat"
+    other.write_bytes(content)
+    with pytest.raises(DataError, match="was not imported"):
+        import_file(spec, other, tmp_path / "data")
+
+
+def test_a_file_of_another_size_is_not_hashed(tmp_path, monkeypatch):
+    path = file_path(DATASETS["tdt2"], tmp_path)
+    path.parent.mkdir()
+    with path.open("wb") as file:
+        file.truncate(7_000_000_000)
+    monkeypatch.setattr("symmf.datasets.local.file_sha256", pytest.fail)
+    assert state(DATASETS["tdt2"], tmp_path) is State.DAMAGED
+    with pytest.raises(DataError, match="has 7000000000 bytes"):
+        load_dataset("tdt2", folder=tmp_path)
+    with pytest.raises(DataError, match="files of more than 1 GB are not read"):
+        import_file(DATASETS["tdt2"], path, tmp_path / "data")
+
+
+@pytest.mark.parametrize("kind", ["fifo", "folder", "dangling"])
+def test_something_else_in_the_place_of_the_file_is_damage(kind, tmp_path):
+    path = file_path(DATASETS["tdt2"], tmp_path)
+    path.parent.mkdir()
+    if kind == "fifo":
+        os.mkfifo(path)
+    elif kind == "folder":
+        path.mkdir()
+    else:
+        path.symlink_to(tmp_path / "nowhere")
+    assert state(DATASETS["tdt2"], tmp_path) is State.DAMAGED
+    with pytest.raises(DataError, match="is not a regular file"):
+        load_dataset("tdt2", folder=tmp_path)
 
 
 def test_cifar10_needs_enough_images_of_each_class(tmp_path):

@@ -2,12 +2,17 @@
 
 import hashlib
 import io
+import os
+import struct
 import tarfile
 import zipfile
+import zlib
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
+import small_data
 from PIL import Image
 
 from symmf.datasets import DATASETS, cifar10, coil20, data_folder, load_dataset
@@ -45,10 +50,8 @@ def official_zip(path, images, folder="coil-20-proc/"):
 
 
 @pytest.fixture
-def small_coil20(monkeypatch):
+def small_coil20():
     """COIL-20 of 2 objects and 3 views: its spec, images and expected rows."""
-    monkeypatch.setattr(coil20, "N_OBJECTS", 2)
-    monkeypatch.setattr(coil20, "N_VIEWS", 3)
     rng = np.random.default_rng(1)
     pixels = {
         f"obj{o}__{v}.png": rng.integers(0, 256, (128, 128))
@@ -62,7 +65,8 @@ def small_coil20(monkeypatch):
         np.array(rows), [1, 1, 1, 2, 2, 2], name="coil20", title="", kind="image"
     )
     images = {name: png(p) for name, p in pixels.items()}
-    return replace(DATASETS["coil20"], digest=expected.digest), images
+    convert = small_data.convert_coil20
+    return replace(DATASETS["coil20"], digest=expected.digest, convert=convert), images
 
 
 def test_official_zip_becomes_the_file(small_coil20, tmp_path):
@@ -74,7 +78,8 @@ def test_official_zip_becomes_the_file(small_coil20, tmp_path):
     data = spec.read(path)
     assert data.digest == spec.digest
     assert data.class_ids == (1, 2)
-    assert [p.name for p in path.parent.iterdir()] == ["COIL20.mat"]
+    names = sorted(p.name for p in path.parent.iterdir())
+    assert names == ["COIL20.mat", "COIL20.mat.sha256"]
 
 
 def test_folder_of_official_images_becomes_the_file(small_coil20, tmp_path):
@@ -142,19 +147,21 @@ def test_full_official_layout_gives_the_real_coil20(tmp_path):
     official_zip(tmp_path / "coil-20-proc.zip", images)
     import_file(DATASETS["coil20"], tmp_path / "coil-20-proc.zip", tmp_path / "data")
     found = verify(DATASETS["coil20"], tmp_path / "data")
-    assert found.data.digest == data.digest
+    assert found.data[0].digest == data.digest
     assert not found.original
 
 
 @pytest.fixture
-def small_cifar10(monkeypatch):
+def small_cifar10():
     """CIFAR-10 of 2 images per class: its spec and the bytes of its test batch."""
     records = np.random.default_rng(2).integers(0, 256, (30, 3073), dtype=np.uint8)
     records[:, 0] = np.arange(30) % 10
     content = records.tobytes()
-    monkeypatch.setattr(cifar10, "N_PER_CLASS", 2)
-    monkeypatch.setattr(cifar10, "FILE_SIZE", len(content))
-    spec = DATASETS["cifar10"]
+    spec = replace(
+        DATASETS["cifar10"],
+        read=small_data.read_cifar10,
+        convert=small_data.convert_cifar10,
+    )
     file = replace(
         spec.file, size=len(content), sha256=hashlib.sha256(content).hexdigest()
     )
@@ -253,7 +260,7 @@ def test_real_file_is_imported_as_it_is(name, tmp_path):
 
 
 def test_file_of_another_data_set_is_refused(tmp_path):
-    with pytest.raises(DataError, match=r"was not imported.*not the TDT2 file"):
+    with pytest.raises(DataError, match=r"was not imported.*than that of TDT2"):
         import_file(DATASETS["tdt2"], real_file("reuters21578"), tmp_path)
 
 
@@ -264,7 +271,84 @@ def test_texts_have_no_archive(tmp_path):
 
 
 def test_absent_file_and_data_without_file_get_sentences(tmp_path):
-    with pytest.raises(DataError, match="There is no file"):
+    with pytest.raises(DataError, match="does not exist"):
         import_file(DATASETS["tdt2"], tmp_path / "nothing", tmp_path)
     with pytest.raises(DataError, match="needs no file"):
         import_file(DATASETS["digits"], tmp_path, tmp_path)
+
+
+def damaged_lzma(path, images):
+    """A zip whose members are compressed with LZMA, one of them damaged."""
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_LZMA) as archive:
+        for name, content in images.items():
+            archive.writestr(name, content)
+    content = bytearray(path.read_bytes())
+    start = content.find(b"obj1__0.png") + len(b"obj1__0.png") + 9
+    content[start : start + 40] = bytes(40)
+    path.write_bytes(content)
+
+
+def test_a_damaged_lzma_member_is_a_sentence(small_coil20, tmp_path):
+    spec, images = small_coil20
+    damaged_lzma(tmp_path / "a.zip", images)
+    with pytest.raises(DataError, match="was not imported"):
+        import_file(spec, tmp_path / "a.zip", tmp_path / "data")
+
+
+def huge_png():
+    """A PNG whose header promises 30000 x 30000 pixels."""
+    header = struct.pack(">IIBBBBB", 30000, 30000, 8, 0, 0, 0, 0)
+    chunk = b"IHDR" + header
+    crc = struct.pack(">I", zlib.crc32(chunk))
+    return b"\x89PNG\r\n\x1a\n" + struct.pack(">I", len(header)) + chunk + crc
+
+
+def test_an_image_that_is_a_bomb_is_a_sentence(small_coil20, tmp_path):
+    spec, images = small_coil20
+    images["obj1__0.png"] = huge_png()
+    official_zip(tmp_path / "a.zip", images)
+    with pytest.raises(DataError, match="An image cannot be read"):
+        import_file(spec, tmp_path / "a.zip", tmp_path / "data")
+
+
+def test_odd_member_names_are_no_images(small_coil20, tmp_path):
+    spec, images = small_coil20
+    odd = {f"obj{'1' * 5000}__0.png": b"x", "obj\u00b2__0.png": b"x"}
+    official_zip(tmp_path / "a.zip", images | odd)
+    import_file(spec, tmp_path / "a.zip", tmp_path / "data")
+
+
+def test_a_member_name_that_is_no_text_is_a_sentence(small_coil20, tmp_path):
+    spec, images = small_coil20
+    official_zip(tmp_path / "a.zip", images | {"obj\u00e4.png": b"x"})
+    content = (tmp_path / "a.zip").read_bytes()
+    (tmp_path / "a.zip").write_bytes(content.replace("\u00e4".encode(), b"\xff\xfe"))
+    with pytest.raises(DataError, match=r"UnicodeDecodeError|zip archive"):
+        import_file(spec, tmp_path / "a.zip", tmp_path / "data")
+
+
+def test_a_tar_with_an_odd_sparse_map_is_a_sentence(small_cifar10, tmp_path):
+    spec, _ = small_cifar10
+    member = tarfile.TarInfo(cifar10.MEMBER)
+    member.pax_headers = {"GNU.sparse.map": "x,y"}
+    with tarfile.open(tmp_path / "a.tar", "w", format=tarfile.PAX_FORMAT) as archive:
+        archive.addfile(member)
+    with pytest.raises(DataError, match="was not imported"):
+        import_file(spec, tmp_path / "a.tar", tmp_path / "data")
+
+
+def test_pipes_and_devices_are_not_opened(small_coil20, tmp_path):
+    spec, images = small_coil20
+    folder = tmp_path / "images"
+    folder.mkdir()
+    for name, content in images.items():
+        (folder / name).write_bytes(content)
+    (folder / "obj1__0.png").unlink()
+    os.mkfifo(folder / "obj1__0.png")
+    (folder / "obj9__0.png").symlink_to("/dev/zero")
+    with pytest.raises(DataError, match=r"obj1__0\.png"):
+        import_file(spec, folder, tmp_path / "data")
+    with pytest.raises(DataError, match="is a named pipe"):
+        import_file(spec, folder / "obj1__0.png", tmp_path / "data")
+    with pytest.raises(DataError, match="is a device"):
+        import_file(spec, Path("/dev/zero"), tmp_path / "data")

@@ -53,7 +53,8 @@ def gather_facts(config: ExperimentConfig, data: Dataset) -> Facts:
     from symmf.experiment.config.resolve import defaults_of
 
     whole = data.kind == "matrix"
-    sizes = () if whole else tuple(int(size) for size in np.bincount(data.y))
+    counts = np.bincount(data.y[data.is_scored])
+    sizes = () if whole else tuple(int(size) for size in counts)
     return Facts(
         data_digest=data.digest,
         n_samples=data.n_samples,
