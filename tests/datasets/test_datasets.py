@@ -272,6 +272,6 @@ def test_data_folder_follows_the_environment(monkeypatch, tmp_path):
 
 def test_data_folder_outside_a_checkout_is_the_cache(monkeypatch, tmp_path):
     monkeypatch.delenv("SYMMF_DATA", raising=False)
-    monkeypatch.setattr("symmf.datasets.base.__file__", str(tmp_path / "a/b/c.py"))
+    monkeypatch.setattr("symmf.datasets.base.checkout", lambda: None)
     monkeypatch.setattr("pooch.os_cache", lambda project: tmp_path / project)
     assert data_folder() == tmp_path / "symmf" / "datasets"
