@@ -32,8 +32,6 @@ from symmf.experiment.store.export import (
     csv_text,
     export_store,
     frames,
-    fresh_tables,
-    is_stale,
     thin,
 )
 from symmf.experiment.store.folder import (
@@ -48,7 +46,7 @@ from symmf.experiment.store.record_file import (
     from_bytes,
     to_bytes,
 )
-from symmf.experiment.store.tables import read_mapping, table_texts
+from symmf.experiment.store.tables import is_behind, read_mapping, table_texts
 from symmf.experiment.values import Outcome, Record, Status
 from symmf.metrics import METRICS, Metric
 
@@ -435,12 +433,12 @@ def test_scores_are_those_of_the_stored_labels():
 def test_a_metric_added_later_appears_for_old_records(tmp_path, monkeypatch):
     store = filled(tmp_path)
     export_store(store)
-    assert fresh_tables(store) is None
+    assert not is_behind(store.folder)
     before = {path: path.read_bytes() for path in store.folder.rglob("*.*")}
     purity = Metric(name="purity", title="Purity", function=lambda y, _: len(y) / 4)
     monkeypatch.setitem(METRICS, "purity", purity)
-    assert is_stale(store)
-    tables = fresh_tables(store)
+    assert is_behind(store.folder)
+    tables = table_texts(store.folder, [])
     found = pd.read_csv(StringIO(tables["trials.csv"]))
     assert list(found.columns) == list(trial_columns())
     assert set(found["purity"]) == {0.75}
@@ -481,18 +479,18 @@ def test_the_digest_of_labels_is_that_of_the_partition():
 
 def test_tables_are_stale_when_a_record_or_the_description_is_newer(tmp_path):
     store = filled(tmp_path, n=2)
-    assert is_stale(store)
+    assert is_behind(store.folder)
     export_store(store)
-    assert not is_stale(store)
+    assert not is_behind(store.folder)
     store.write(Record(trial=expand(CONFIG, FACTS)[5], outcome=outcome()))
-    assert len(pd.read_csv(StringIO(fresh_tables(store)["trials.csv"]))) == 3
+    assert len(pd.read_csv(StringIO(table_texts(store.folder, [])["trials.csv"]))) == 3
     export_store(store)
     later = (store.folder / "trials.csv").stat().st_mtime_ns + 10**9
     os.utime(store.folder / "experiment.yaml", ns=(later, later))
-    assert is_stale(store)
+    assert is_behind(store.folder)
     # Without records there is nothing to make tables from.
-    assert not is_stale(filled(tmp_path / "empty", n=0))
-    assert not is_stale(ExperimentStore(tmp_path / "absent"))
+    assert not is_behind(filled(tmp_path / "empty", n=0).folder)
+    assert not is_behind(tmp_path / "absent")
 
 
 def test_without_traces_there_is_no_trace_table(tmp_path):

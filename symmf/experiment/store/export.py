@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -11,8 +10,6 @@ import pandas as pd
 
 from symmf.experiment.store.folder import ExperimentStore
 from symmf.experiment.store.layout import (
-    EXPERIMENT_FILE,
-    RECORD_SUFFIX,
     TRACE_COLUMNS,
     TRACES_FILE,
     TRIALS_FILE,
@@ -175,60 +172,22 @@ def export_store(
     ``known`` keeps scores from one call to the next. Only the holder of the folder's
     lock calls this.
     """
-    tables = _tables(store, trials, records, known)
+    tables = make_tables(store, trials, records, known)
     for name, text in tables.items():
         path = store.folder / name
-        if text is None:
-            path.unlink(missing_ok=True)
-        else:
+        if text:
             store.write_file(path, text)
+        else:
+            path.unlink(missing_ok=True)
 
 
-def fresh_tables(store: ExperimentStore) -> dict[str, str | None] | None:
-    """Return the tables as they ought to be, without writing anything.
-
-    For commands that read. None means that the CSV files are current: read those.
-    Otherwise the records are newer (a run was killed, or is going on) or hold what the
-    files lack (a metric was added), and the answer maps ``trials.csv`` and
-    ``traces.csv`` to the text these files would have; None for a table without rows
-    that is not written.
-
-    Raises
-    ------
-    SymmfError
-        If the description of the experiment cannot be read.
-    """
-    return _tables(store) if is_stale(store) else None
-
-
-def is_stale(store: ExperimentStore) -> bool:
-    """Tell whether the CSV files may lack something that the records have."""
-    try:
-        with os.scandir(store.records_folder) as found:
-            if not any(entry.name.endswith(RECORD_SUFFIX) for entry in found):
-                return False
-        # A folder changes when a record is renamed into it.
-        changed = store.records_folder.stat().st_mtime_ns
-        described = (store.folder / EXPERIMENT_FILE).stat().st_mtime_ns
-    except OSError:
-        return False
-    try:
-        path = store.folder / TRIALS_FILE
-        if path.stat().st_mtime_ns <= max(changed, described):
-            return True
-        with path.open(encoding="utf-8") as file:
-            columns = file.readline().rstrip("\n").split(",")
-    except (OSError, ValueError):
-        return True
-    return columns != list(trial_columns())
-
-
-def _tables(
+def make_tables(
     store: ExperimentStore,
     trials: Iterable[Trial] | None = None,
     records: Mapping[str, Record] | None = None,
     known: Scores | None = None,
-) -> dict[str, str | None]:
+) -> dict[str, str]:
+    """Return the texts of ``trials.csv`` and ``traces.csv``, empty without traces."""
     trials = store.trials() if trials is None else list(trials)
     if records is None:
         read = ((key, store.read(key)) for key in {trial.key for trial in trials})
@@ -236,5 +195,5 @@ def _tables(
     table, traces = frames(trials, records, known)
     return {
         TRIALS_FILE: csv_text(table),
-        TRACES_FILE: csv_text(traces) if len(traces) else None,
+        TRACES_FILE: csv_text(traces) if len(traces) else "",
     }

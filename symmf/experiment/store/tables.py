@@ -9,12 +9,14 @@ from __future__ import annotations
 
 import io
 import json
+import os
 from pathlib import Path
 from typing import Any
 
 from symmf.errors import SymmfError
 from symmf.experiment.store.layout import (
     EXPERIMENT_FILE,
+    RECORD_SUFFIX,
     RECORDS_FOLDER,
     TRACES_FILE,
     TRIALS_FILE,
@@ -26,7 +28,7 @@ MAX_JSON_BYTES = 10_000_000
 
 def table_texts(folder: Path, problems: list[str]) -> dict[str, str]:
     """Return the CSV text of trials and of traces, empty where there is none."""
-    if _is_behind(folder):
+    if is_behind(folder):
         try:
             return _from_records(folder)
         except (SymmfError, OSError) as error:
@@ -51,10 +53,20 @@ def read_mapping(path: Path, problems: list[str]) -> dict[str, Any]:
     return {}
 
 
-def _is_behind(folder: Path) -> bool:
-    """Tell whether records or the config are newer than the table of trials."""
+def is_behind(folder: Path) -> bool:
+    """Tell whether the table of trials may lack something that the records have.
+
+    Records or the config are newer (a run was killed, or is going on), or the table
+    has other columns than it would get now (a metric was added).
+    """
     records, table = folder / RECORDS_FOLDER, folder / TRIALS_FILE
-    if not records.is_dir() or not (folder / EXPERIMENT_FILE).is_file():
+    if not (folder / EXPERIMENT_FILE).is_file():
+        return False
+    try:
+        with os.scandir(records) as found:
+            if not any(entry.name.endswith(RECORD_SUFFIX) for entry in found):
+                return False
+    except OSError:
         return False
     try:
         made = table.stat().st_mtime_ns
@@ -63,24 +75,17 @@ def _is_behind(folder: Path) -> bool:
         # A folder is touched by every record that is written to it or removed.
         changed = [records, folder / EXPERIMENT_FILE]
         return columns != list(trial_columns()) or any(
-            path.stat().st_mtime_ns > made for path in changed
+            path.stat().st_mtime_ns >= made for path in changed
         )
     except OSError:
         return True
 
 
 def _from_records(folder: Path) -> dict[str, str]:
-    from symmf.experiment.store.export import frames
+    from symmf.experiment.store.export import make_tables
     from symmf.experiment.store.folder import ExperimentStore
 
-    store = ExperimentStore(folder)
-    planned = store.trials()
-    read = ((key, store.read(key)) for key in {trial.key for trial in planned})
-    trials, traces = frames(planned, {key: r for key, r in read if r is not None})
-    return {
-        TRIALS_FILE: trials.to_csv(index=False, lineterminator="\n"),
-        TRACES_FILE: traces.to_csv(index=False, lineterminator="\n"),
-    }
+    return make_tables(ExperimentStore(folder))
 
 
 def _text(path: Path, problems: list[str]) -> str:
