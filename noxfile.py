@@ -1,3 +1,7 @@
+#!/usr/bin/env -S uv run --script
+# /// script
+# dependencies = ["nox>=2024.4.15"]
+# ///
 """Checks in environments of their own: ``nox -s tests lowest wheel docs``."""
 
 from __future__ import annotations
@@ -8,7 +12,6 @@ from pathlib import Path
 import nox
 
 nox.needs_version = ">=2024.4.15"
-nox.options.sessions = ["lint", "types", "tests", "docs", "wheel"]
 nox.options.default_venv_backend = "venv"
 
 PINNED = ("--constraint", "scripts/constraints.txt")
@@ -44,14 +47,14 @@ def tests(session: nox.Session) -> None:
     session.run("pytest", *(session.posargs or QUICK), env=ONE_THREAD | _data())
 
 
-@nox.session
+@nox.session(default=False)
 def lowest(session: nox.Session) -> None:
     """Run the quick tests with the lowest version of everything."""
     session.install("-e", ".[test]", *LOWEST)
     session.run("pytest", *(session.posargs or QUICK), env=ONE_THREAD | _data())
 
 
-@nox.session
+@nox.session(default=False)
 def newest(session: nox.Session) -> None:
     """Run the quick tests with the newest version of everything but PyTorch."""
     session.install("-e", ".[test,dask,io]")
@@ -86,7 +89,12 @@ def wheel(session: nox.Session) -> None:
         session.run("symmf", "run", "quickstart", "--set", "trials=1", silent=True)
 
 
-@nox.session(venv_backend="none")
+@nox.session(default=False)
 def repo_review(session: nox.Session) -> None:
-    """Run the repository review of Scientific Python, if it is installed."""
-    session.run("repo-review", ".", external=True)
+    """Run the repository review of Scientific Python."""
+    session.install("sp-repo-review[cli]")
+    session.run("repo-review", ".")
+
+
+if __name__ == "__main__":
+    nox.main()

@@ -305,17 +305,18 @@ def as_constraint(constraint: ConstraintLike) -> Constraint:
     """
     if isinstance(constraint, Constraint):
         return constraint
-    parameters: Mapping[str, Any] = {}
+    name: Any = constraint  # a caller without types may hand over anything
+    parameters: Any = {}
     if isinstance(constraint, tuple | list) and len(constraint) == 2:
-        constraint, parameters = constraint
-    if not isinstance(constraint, str) or not isinstance(parameters, Mapping):
+        name, parameters = constraint
+    if not isinstance(name, str) or not isinstance(parameters, Mapping):
         raise InputError(
             "A constraint is a name, a pair (name, parameters) or a constraint "
             f"object, not {constraint!r}."
         )
-    kind = CONSTRAINTS[check_name("constraint", constraint, CONSTRAINTS)]
+    kind = CONSTRAINTS[check_name("constraint", name, CONSTRAINTS)]
     known = [field.name for field in fields(kind)]
-    check_options(f"The constraint {constraint!r}", parameters, known)
+    check_options(f"The constraint {name!r}", parameters, known)
     return kind(**parameters)
 
 

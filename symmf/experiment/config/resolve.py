@@ -213,7 +213,7 @@ def _paper_row(method: str) -> str:
     return row if row in ROWS else NO_ROW
 
 
-def _check_steps(steps: list[str], place: YamlPath, problems: Problems) -> None:
+def _check_steps(steps: list[Any], place: YamlPath, problems: Problems) -> None:
     from symmf.features.preprocess import PREPROCESS
 
     for i, step in enumerate(steps):
