@@ -60,10 +60,7 @@ def _row(cell: pd.DataFrame, method: str) -> str:
 def claims_block(results: Results) -> str:
     """Every claim of the paper with its verdict."""
     lines = ["| claim of the paper | verdict |", "|---|---|"]
-    lines += [
-        f"| {line['claim']} | {line['verdict']} |"
-        for line in ledger(results).to_dict("records")
-    ]
+    lines += [f"| {each.claim.claim} | {each.verdict} |" for each in ledger(results)]
     return "\n".join(lines)
 
 

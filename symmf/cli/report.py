@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from symmf.cli._tables import console, show_table
 from symmf.reporting.plots.registry import FIGURES, draw
 
 if TYPE_CHECKING:
-    from rich.console import Console
+    import pandas as pd
 
     from symmf.reporting.results import Missing, Results
     from symmf.reporting.tables.model import Table
@@ -68,23 +69,23 @@ def tables(
     Combined tables take all experiments with scores of several methods; each
     experiment also gets its own. With EXPERIMENTS, only theirs are shown and written.
     """
-    from symmf.reporting.tables.formats import FORMATS, METRICS, write_tables
     from symmf.reporting.tables.model import (
+        METRICS,
         combined_table,
         experiment_table,
         missing_tables,
     )
+    from symmf.reporting.tables.write import FORMATS, write_tables
 
     found = _load(results, experiments, reference)
     kinds = tuple(FORMATS) if kind == "all" else (kind,)
-    console = _console()
     for metric in METRICS:
         table = combined_table(found, metric)
         if table.columns:
-            _show(console, table, std)
+            _show(table, std)
         else:
             for experiment in found.experiments if experiments else ():
-                _show(console, experiment_table(experiment, found, metric), std)
+                _show(experiment_table(experiment, found, metric), std)
     # Of chosen experiments only their own tables: the combined ones need all.
     written = write_tables(
         found, out or results, kinds=kinds, std=std, combined=not experiments
@@ -140,14 +141,13 @@ def compare(reference: bool, results: Path, out: Path | None) -> None:
     found = _load(results, reference=reference)
     comparison = verdicts.compare(found)
     decided = claims.ledger(found)
-    console = _console()
-    _show_counts(console, verdicts.by_row(comparison))
+    _show_counts(verdicts.by_row(comparison))
     total = verdicts.counts(comparison)
     parts = ", ".join(f"{n} {verdict}" for verdict, n in total.items())
     click.echo(f"Published values: {parts}.\n")
-    for line in decided.to_dict("records"):
-        click.echo(f"{line['verdict']:>18}  {line['claim']}")
-        click.echo(f"{'':>18}  {line['evidence']}")
+    for each in decided:
+        click.echo(f"{each.verdict:>18}  {each.claim.claim}")
+        click.echo(f"{'':>18}  {each.decision.evidence}")
     folder = (out or results) / "verdicts"
     written = [
         *verdicts.write_comparison(comparison, folder),
@@ -187,38 +187,19 @@ def _load(results: Path, names: Sequence[str] = (), reference: bool = False) -> 
     return found
 
 
-def _console() -> Console:
-    from rich.console import Console
-
-    console = Console(highlight=False)
-    # A file or a pipe has no width of its own.
-    return console if console.is_terminal else Console(highlight=False, width=200)
-
-
-def _show(console: Console, table: Table, std: bool) -> None:
+def _show(table: Table, std: bool) -> None:
     """Print a table, one data set at a time where the terminal is too narrow."""
-    from rich.measure import Measurement
+    from symmf.reporting.tables.terminal import fitted
 
-    from symmf.reporting.tables.formats import to_rich
-    from symmf.reporting.tables.model import split_by_dataset
-
-    whole = to_rich(table, std=std)
-    if Measurement.get(console, console.options, whole).maximum <= console.width:
-        console.print(whole)
-        return
-    for part in split_by_dataset(table):
-        console.print(to_rich(part, std=std))
+    place = console()
+    for part in fitted(table, place.width, std=std):
+        place.print(part)
 
 
-def _show_counts(console: Console, counts: Any) -> None:
-    from rich.table import Table as RichTable
-
-    shown = RichTable(title="Published values by row", title_justify="left")
-    for column in counts.columns:
-        shown.add_column(str(column), justify="left" if column == "method" else "right")
-    for line in counts.itertuples(index=False):
-        shown.add_row(*(str(value) for value in line))
-    console.print(shown)
+def _show_counts(counts: pd.DataFrame) -> None:
+    heads = [str(column) for column in counts.columns]
+    rows = [[str(value) for value in line] for line in counts.itertuples(index=False)]
+    show_table(heads, rows, right=heads[1:], title="Published values by row")
 
 
 def _say_missing(missing: Sequence[Missing]) -> None:

@@ -14,7 +14,6 @@ from made_traces import convergence_experiment, full
 from symmf.reporting.results import load_results
 from symmf.reporting.verdicts.claims import (
     CLAIMS,
-    VERDICTS,
     counts,
     ledger,
     write_ledger,
@@ -25,6 +24,7 @@ from symmf.reporting.verdicts.convergence import (
     eigen_expensive,
     monotone,
 )
+from symmf.reporting.verdicts.decision import ClaimVerdict
 from symmf.reporting.verdicts.scores import (
     best_everywhere,
     gain_grows,
@@ -47,17 +47,16 @@ def test_without_results_nothing_is_decided_and_every_claim_has_a_command(
     tmp_path: Path,
 ) -> None:
     decided = ledger(load_results(tmp_path))
-    assert set(decided["verdict"]) == {"cannot be decided"}
-    assert decided["command"].str.startswith("symmf run configs/").all()
-    assert len(decided) == len(CLAIMS) == len(set(decided["key"]))
+    assert {each.verdict for each in decided} == {ClaimVerdict.CANNOT}
+    assert all(each.decision.command.startswith("symmf run ") for each in decided)
+    assert len(decided) == len(CLAIMS) == len({each.claim.key for each in decided})
 
 
 def test_the_ledger_on_partial_results(tmp_path: Path) -> None:
     results = load_results(full(tmp_path / "r"))
     decided = ledger(results)
-    assert set(decided["verdict"]) <= set(VERDICTS)
     assert sum(counts(decided).values()) == len(CLAIMS)
-    assert (decided["evidence"].str.len() > 10).all()
+    assert all(len(each.decision.evidence) > 10 for each in decided)
     write_ledger(decided, tmp_path / "a")
     write_ledger(ledger(load_results(tmp_path / "r")), tmp_path / "b")
     for file in ("claims.csv", "claims.md"):
@@ -92,7 +91,7 @@ def test_the_proposed_method_last_does_not_hold(tmp_path: Path) -> None:
     assert significant.verdict == "does not hold"
     assert "significantly worse in" in significant.evidence
     assert worse_with_clusters(results).verdict == "cannot be decided"  # 1 data set
-    assert stable_over_clusters(results).verdict in VERDICTS
+    assert stable_over_clusters(results).verdict in ClaimVerdict
 
 
 @pytest.mark.parametrize(

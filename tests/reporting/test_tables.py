@@ -14,23 +14,18 @@ from rich.console import Console
 
 from symmf.paper.values import ROWS
 from symmf.reporting.results import load_results
-from symmf.reporting.tables.formats import (
-    render,
-    render_datasets,
-    to_frame,
-    to_latex,
-    to_markdown,
-    to_rich,
-    write_tables,
-)
+from symmf.reporting.tables.latex import to_latex
+from symmf.reporting.tables.markdown import to_markdown
 from symmf.reporting.tables.model import (
     PrintedCell,
     combined_table,
-    dataset_table,
     experiment_table,
     missing_tables,
     split_by_dataset,
 )
+from symmf.reporting.tables.sizes import dataset_table, sizes_table
+from symmf.reporting.tables.terminal import to_rich
+from symmf.reporting.tables.write import render, render_plain, to_frame, write_tables
 
 KINDS = ("latex", "markdown", "csv")
 
@@ -117,7 +112,7 @@ def test_table_one_is_asserted_from_the_loaded_data(results) -> None:
     assert frame.loc["digits", "verdict"] == "not in the paper"
     assert list(frame.index) == ["coil20", "cifar10", "tdt2", "digits"]
     for kind in KINDS:
-        assert "1440" in render_datasets(dataset_table(results), kind)
+        assert "1440" in render_plain(sizes_table(results), kind)
 
 
 def test_latex_compiles_in_a_minimal_document(results, tmp_path: Path) -> None:

@@ -8,18 +8,19 @@ from dataclasses import dataclass, field
 
 import pandas as pd
 
-from symmf.reporting.verdicts.values import HIGHER, LOWER, NOT_RUN, REPRODUCED
+from symmf.reporting.verdicts.decision import ClaimVerdict
+from symmf.reporting.verdicts.values import ValueVerdict
 
 # Kind of a verdict, for its mark; the words are always shown as well.
-KINDS = {
-    REPRODUCED: "good",
-    HIGHER: "up",
-    LOWER: "down",
-    NOT_RUN: "none",
-    "holds": "good",
-    "holds partly": "half",
-    "does not hold": "bad",
-    "cannot be decided": "none",
+KINDS: dict[str, str] = {
+    ValueVerdict.REPRODUCED: "good",
+    ValueVerdict.HIGHER: "up",
+    ValueVerdict.LOWER: "down",
+    ValueVerdict.NOT_RUN: "none",
+    ClaimVerdict.HOLDS: "good",
+    ClaimVerdict.PARTLY: "half",
+    ClaimVerdict.DOES_NOT_HOLD: "bad",
+    ClaimVerdict.CANNOT: "none",
     "possible": "good",
     "impossible": "bad",
     "undecided": "none",

@@ -74,8 +74,7 @@ def context(results: Results) -> dict[str, Any]:
         "kinds": KINDS,
         "tiles": _tiles(comparison, decided, audit, experiments),
         "claims": [
-            {**line, "details": [t for t in str(line["details"]).split("; ") if t]}
-            for line in decided.to_dict("records")
+            {**each.as_record(), "details": each.decision.details} for each in decided
         ],
         "missing": lacking,
         "problems": results.problems,

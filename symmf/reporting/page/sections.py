@@ -13,7 +13,8 @@ from symmf.reporting.results import Experiment, Results
 from symmf.reporting.selection.cells import collect, dataset_title
 from symmf.reporting.statistics.tests import pairwise, rank_rows
 from symmf.reporting.statistics.words import pairwise_words, ranking_words
-from symmf.reporting.tables.model import Table, combined_table, dataset_table
+from symmf.reporting.tables.model import Table, combined_table
+from symmf.reporting.tables.sizes import dataset_table
 
 Section = dict[str, Any]
 

@@ -1,8 +1,8 @@
-"""Tables I to III in the paper's shape, as values that every format renders.
+"""Tables II and III in the paper's shape, as values that every format renders.
 
 A table knows its columns (data sets over K), its rows (the paper's nine, a rule,
 then further entries), which cells are best and second, and the notes below it. The
-renderers in :mod:`symmf.reporting.tables.formats` only write it down.
+other modules of this room only write it down.
 """
 
 from __future__ import annotations
@@ -10,16 +10,10 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 
 import pandas as pd
 
-from symmf.paper.values import (
-    DATASET_TITLES,
-    ROWS,
-    published_datasets,
-    published_values,
-)
+from symmf.paper.values import DATASET_TITLES, ROWS, published_values
 from symmf.reporting.results import Experiment, Missing, Results, run_command
 from symmf.reporting.selection.cells import (
     Cell,
@@ -31,7 +25,8 @@ from symmf.reporting.selection.cells import (
     combine,
     dataset_title,
 )
-from symmf.reporting.selection.readings import Choice, is_study
+from symmf.reporting.selection.readings import is_study
+from symmf.reporting.tables.notes import table_notes
 
 METRICS = {
     "nmi": ("nmi", "Normalized mutual information (NMI)"),
@@ -104,6 +99,21 @@ class Table:
         return out
 
 
+@dataclass(frozen=True, kw_only=True)
+class PlainTable:
+    """A table of texts: what is printed, and the frame behind it."""
+
+    name: str
+    title: str
+    caption: str
+    label: str
+    heads: tuple[str, ...]
+    align: str
+    rows: tuple[tuple[str, ...], ...]
+    frame: pd.DataFrame
+    notes: tuple[str, ...] = ()
+
+
 def score_table(
     rows: Sequence[Row], results: Results, metric: str, *, all_nine: bool = False
 ) -> Table:
@@ -147,7 +157,7 @@ def score_table(
         columns=columns,
         titles={name: dataset_title(name, results) for name, _ in columns},
         rows=tuple(body),
-        notes=tuple(_notes(rows, results, has_rule=bool(top and below))),
+        notes=tuple(table_notes(rows, results, has_rule=bool(top and below))),
     )
 
 
@@ -168,44 +178,6 @@ def experiment_table(experiment: Experiment, results: Results, metric: str) -> T
             replace(c, reading=replace(c.reading, primary=False)) for c in found
         )
     return score_table(combine(found), results, metric)
-
-
-def dataset_table(results: Results) -> pd.DataFrame:
-    """Return Table I: sizes of the loaded data beside those in the paper.
-
-    The sizes come from each experiment's provenance.
-    """
-    published = published_datasets().set_index("dataset")
-    lines: dict[str, dict[str, object]] = {}
-    for experiment in results.experiments:
-        block = experiment.sizes
-        name = str(block["name"])
-        found = [block.get(k) for k in ("n_classes", "n_samples", "n_features")]
-        if name == "synthetic" or name in lines or None in found:
-            continue
-        paper: list[object] = ["", "", ""]
-        verdict = "not in the paper"
-        if name in published.index:
-            sizes = published.to_dict("index")[name]
-            paper = [int(sizes[c]) for c in ("clusters", "samples", "dimensions")]
-            verdict = "as published" if paper == found else "differs"
-        lines[name] = dict(
-            zip(
-                TABLE_I_COLUMNS,
-                [name, dataset_title(name, results), *found, *paper, verdict],
-                strict=True,
-            )
-        )
-    order = [*DATASET_TITLES, *sorted(set(lines) - set(DATASET_TITLES))]
-    return pd.DataFrame(
-        [lines[name] for name in order if name in lines], columns=list(TABLE_I_COLUMNS)
-    )
-
-
-TABLE_I_COLUMNS = (
-    *("dataset", "title", "clusters", "samples", "dimensions"),
-    *("paper_clusters", "paper_samples", "paper_dimensions", "verdict"),
-)
 
 
 def missing_tables(results: Results) -> list[Missing]:
@@ -239,77 +211,37 @@ def split_by_dataset(table: Table) -> list[Table]:
 
 
 def _lay(row: Row, columns: Sequence[CellKey]) -> TableRow:
-    def entry(cell: Cell | None) -> PrintedCell:
+    def printed(cell: Cell | None) -> PrintedCell:
         if cell is None:
             return PrintedCell()
         return PrintedCell(
             mean=cell.mean, std=cell.std, n_good=cell.n_good, n_total=cell.n_total
         )
 
-    entries = tuple(entry(row.cells.get(key)) for key in columns)
-    return TableRow(title=row.title, cells=entries)
+    return TableRow(
+        title=row.title, cells=tuple(printed(row.cells.get(key)) for key in columns)
+    )
 
 
 def _mark(rows: Sequence[TableRow]) -> list[TableRow]:
     """Mark best and second of every column; equal printed values share the mark."""
-    marked = [list(row.cells) for row in rows]
-    for column in range(len(rows[0].cells) if rows else 0):
-        values = sorted({line[column].text for line in marked if line[column].n_good})
-        if len([line for line in marked if line[column].n_good]) < 2:
-            continue
-        for line in marked:
-            entry = line[column]
-            best = entry.n_good > 0 and entry.text == values[-1]
-            second = len(values) > 1 and entry.text == values[-2]
-            line[column] = replace(entry, best=best, second=second)
+    columns = [_marked(column) for column in zip(*(r.cells for r in rows), strict=True)]
     return [
-        replace(row, cells=tuple(line)) for row, line in zip(rows, marked, strict=True)
+        replace(row, cells=tuple(column[index] for column in columns))
+        for index, row in enumerate(rows)
     ]
 
 
-def _lost_note(row: Row, results: Results) -> str:
-    """Say in which cells a row has no good trial, and what became of them."""
-    lost = [
-        f"{dataset_title(name, results)} K = {k} ({cell.lost})"
-        for (name, k), cell in row.cells.items()
-        if not cell.n_good and cell.lost
-    ]
-    return f"{row.title}: no good trial for {', '.join(lost)}." if lost else ""
-
-
-def _notes(rows: Sequence[Row], results: Results, *, has_rule: bool) -> list[str]:
-    used = {cell.reading.experiment for row in rows for cell in row.cells.values()}
-    notes = [
-        "Each trial draws K classes at random and keeps all their samples; at K = all "
-        "classes the trials differ in the random start only. NMI is normalised by "
-        "the arithmetic mean of the entropies. Best in bold, second underlined."
-    ]
-    if any(cell.n_good < cell.n_total for row in rows for cell in row.cells.values()):
-        notes.append("Where trials are missing, good/planned is given with the mean.")
-    notes += [text for row in rows if (text := _lost_note(row, results))]
-    if has_rule:
-        notes.append(
-            "Rows below the rule are further readings and controls; they do not "
-            "compete for best and second."
+def _marked(column: Sequence[PrintedCell]) -> list[PrintedCell]:
+    run = [cell.text for cell in column if cell.n_good]
+    if len(run) < 2:
+        return list(column)
+    best, second = [*sorted(set(run), reverse=True), None][:2]
+    return [
+        replace(
+            cell,
+            best=cell.n_good > 0 and cell.text == best,
+            second=cell.n_good > 0 and cell.text == second,
         )
-    for row in rows:
-        labels = {cell.reading.label for cell in row.cells.values()}
-        if row.primary and labels - {row.title}:
-            notes.append(f"{row.title}: {', '.join(sorted(labels))}.")
-        if any(cell.reading.choice is Choice.BLIND for cell in row.cells.values()):
-            notes.append(f"{row.title}: the λ with the best silhouette of each trial.")
-        if row.oracle:
-            notes.append(
-                f"{row.title}: the λ with the best mean AC of each cell. It peeks at "
-                "the labels and is no method a user could run."
-            )
-    for experiment in results.experiments:
-        note = str(experiment.config.get("note") or "").strip()
-        if note and experiment.name in used:
-            notes.append(f"{experiment.name}: {note}")
-    return list(dict.fromkeys(notes))
-
-
-def table_folder(folder: Path, experiment: str = "") -> Path:
-    """Return where tables go: of one experiment, or combined."""
-    return folder / experiment / "tables" if experiment else folder / "tables"
+        for cell in column
+    ]

@@ -7,14 +7,15 @@ command that makes them is named. The test is stated with each claim.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import pandas as pd
 
 from symmf.files import csv_text, write_text
-from symmf.reporting.results import Results
+from symmf.reporting.results import Results, remembered
 from symmf.reporting.verdicts.convergence import (
     LEVELS,
     RISE,
@@ -24,13 +25,7 @@ from symmf.reporting.verdicts.convergence import (
     eigen_expensive,
     monotone,
 )
-from symmf.reporting.verdicts.decision import (
-    CANNOT,
-    DOES_NOT_HOLD,
-    HOLDS,
-    PARTLY,
-    Decision,
-)
+from symmf.reporting.verdicts.decision import ClaimVerdict, Decision
 from symmf.reporting.verdicts.scores import (
     DROP_RULE,
     GROWTH_ALPHA,
@@ -44,8 +39,7 @@ from symmf.reporting.verdicts.scores import (
     stable_over_clusters,
     worse_with_clusters,
 )
-
-VERDICTS = (HOLDS, PARTLY, DOES_NOT_HOLD, CANNOT)
+from symmf.texts import markdown_text
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -209,51 +203,67 @@ CLAIMS: tuple[Claim, ...] = (
 )
 
 
-def ledger(results: Results) -> pd.DataFrame:
-    """Decide every claim; one line each: verdict, evidence, and what is missing."""
-    lines = []
-    for claim in CLAIMS:
-        decision = claim.decide(results)
-        lines.append(
-            {
-                "key": claim.key,
-                "claim": claim.claim,
-                "source": claim.source,
-                "verdict": decision.verdict,
-                "evidence": decision.evidence,
-                "details": "; ".join(decision.details),
-                "test": claim.test,
-                "command": decision.command,
-            }
-        )
-    return pd.DataFrame(lines)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Decided:
+    """A claim with what the results say of it."""
+
+    claim: Claim
+    decision: Decision
+
+    @property
+    def verdict(self) -> ClaimVerdict:
+        """The verdict on the claim."""
+        return self.decision.verdict
+
+    def as_record(self) -> dict[str, str]:
+        """Return one line of a table."""
+        return {
+            "key": self.claim.key,
+            "claim": self.claim.claim,
+            "source": self.claim.source,
+            "verdict": str(self.decision.verdict),
+            "evidence": self.decision.evidence,
+            "details": "; ".join(self.decision.details),
+            "test": self.claim.test,
+            "command": self.decision.command,
+        }
 
 
-def counts(decided: pd.DataFrame) -> dict[str, int]:
+@remembered
+def ledger(results: Results) -> tuple[Decided, ...]:
+    """Decide every claim: verdict, evidence, and what is missing."""
+    return tuple(
+        Decided(claim=claim, decision=claim.decide(results)) for claim in CLAIMS
+    )
+
+
+def counts(decided: Sequence[Decided]) -> dict[str, int]:
     """Count the verdicts in a fixed order."""
-    found = decided["verdict"].value_counts()
-    return {verdict: int(found.get(verdict, 0)) for verdict in VERDICTS}
+    found = Counter(each.verdict for each in decided)
+    return {str(verdict): found[verdict] for verdict in ClaimVerdict}
 
 
-def write_ledger(decided: pd.DataFrame, folder: Path) -> list[Path]:
+def write_ledger(decided: Sequence[Decided], folder: Path) -> list[Path]:
     """Write ``claims.csv`` and ``claims.md``; return the paths."""
     lines = ["# Claims of the paper", ""]
-    for line in decided.to_dict("records"):
+    for each in decided:
+        claim, decision = each.claim, each.decision
         lines += [
-            f"## {line['claim']}",
+            f"## {claim.claim}",
             "",
-            f"**Verdict: {line['verdict']}.** {line['evidence']}",
+            f"**Verdict: {decision.verdict}.** {markdown_text(decision.evidence)}",
             "",
-            f"- Where: {line['source']}",
-            f"- Test: {line['test']}",
+            f"- Where: {claim.source}",
+            f"- Test: {claim.test}",
         ]
-        if line["details"]:
+        if decision.details:
             lines.append("- Numbers:")
-            lines += [f"  - {text}" for text in str(line["details"]).split("; ")]
-        if line["command"]:
-            lines.append(f"- To decide or complete it: `{line['command']}`")
+            lines += [f"  - {markdown_text(text)}" for text in decision.details]
+        if decision.command:
+            lines.append(f"- To decide or complete it: `{decision.command}`")
         lines.append("")
+    table = pd.DataFrame([each.as_record() for each in decided])
     return [
-        write_text(folder / "claims.csv", csv_text(decided)),
+        write_text(folder / "claims.csv", csv_text(table)),
         write_text(folder / "claims.md", "\n".join(lines)),
     ]

@@ -20,10 +20,7 @@ from symmf.reporting.selection.regulariser import Pairing, grid_panels, pairings
 from symmf.reporting.statistics.tests import ALPHA, paired_test, paired_values, pairwise
 from symmf.reporting.statistics.words import smallest_p
 from symmf.reporting.verdicts.decision import (
-    CANNOT,
-    DOES_NOT_HOLD,
-    HOLDS,
-    PARTLY,
+    ClaimVerdict,
     Decision,
     by_share,
     so_far,
@@ -92,7 +89,7 @@ def best_everywhere(results: Results) -> Decision:
         evidence += " Not best in those listed."
         verdict = by_share(len(won), n_run, partly_from=0.5)
     else:
-        verdict = HOLDS if n_run == n_all else CANNOT
+        verdict = ClaimVerdict.HOLDS if n_run == n_all else ClaimVerdict.CANNOT
     return Decision(
         verdict=verdict, evidence=evidence, details=tuple(lost), command=command
     )
@@ -152,9 +149,15 @@ def regulariser_helps(results: Results) -> Decision:
         short.append(f"{test.difference:+.3f} ({pair.reading.label})")
         clear = test.p_value < ALPHA and float(np.median(gains)) > 0
         if clear:
-            verdicts.append(HOLDS if n_up == len(means) else PARTLY)
+            verdicts.append(
+                ClaimVerdict.HOLDS if n_up == len(means) else ClaimVerdict.PARTLY
+            )
         else:
-            verdicts.append(CANNOT if test.difference > 0 else DOES_NOT_HOLD)
+            verdicts.append(
+                ClaimVerdict.CANNOT
+                if test.difference > 0
+                else ClaimVerdict.DOES_NOT_HOLD
+            )
         parts.append(
             f"{pair.reading.label} on {dataset_title(pair.reading.dataset)}, lambda = "
             f"{pair.weight:g} against 0: mean gain in AC {test.difference:+.3f} over "
@@ -184,9 +187,11 @@ def gain_grows(results: Results) -> Decision:
         p = 1.0 if test is None else float(test.pvalue)
         short.append(f"{rho:+.2f} ({pair.reading.label})")
         if rho > 0 and p < GROWTH_ALPHA:
-            verdicts.append(HOLDS)
+            verdicts.append(ClaimVerdict.HOLDS)
         else:
-            verdicts.append(CANNOT if rho > 0 else DOES_NOT_HOLD)
+            verdicts.append(
+                ClaimVerdict.CANNOT if rho > 0 else ClaimVerdict.DOES_NOT_HOLD
+            )
         parts.append(
             f"{pair.reading.label} on {dataset_title(pair.reading.dataset)}: Spearman "
             f"correlation of K and gain {rho:+.2f} (p = {p:.2g}, "

@@ -8,6 +8,7 @@ or *lower*. A cell without good trials is *not run*.
 from __future__ import annotations
 
 import math
+from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
@@ -20,15 +21,24 @@ from symmf.paper.values import (
     ROWS,
     published_values,
 )
-from symmf.reporting.results import Results, run_command
+from symmf.reporting.results import Results, remembered, run_command
 from symmf.reporting.selection.cells import Cell, collect
 from symmf.reporting.statistics.tests import INTERVAL_METHOD, bootstrap_interval
 from symmf.texts import markdown_table, markdown_text
 
 TOLERANCE = 0.02
 ROUNDING = 0.0005  # the paper prints three decimals
-REPRODUCED, HIGHER, LOWER, NOT_RUN = "reproduced", "higher", "lower", "not run"
-VERDICTS = (REPRODUCED, HIGHER, LOWER, NOT_RUN)
+
+
+class ValueVerdict(StrEnum):
+    """Our mean beside a published value."""
+
+    REPRODUCED = "reproduced"
+    HIGHER = "higher"
+    LOWER = "lower"
+    NOT_RUN = "not run"
+
+
 RULE = (
     "Reproduced: the published value lies in our interval "
     f"({INTERVAL_METHOD}; {ROUNDING:g} added for rounding) or our mean is within "
@@ -42,22 +52,22 @@ COLUMNS = (
 )
 
 
-def decide(published: float, mean: float, low: float, high: float) -> str:
+def decide(published: float, mean: float, low: float, high: float) -> ValueVerdict:
     """Return the verdict on one published value.
 
     Examples
     --------
-    >>> decide(0.80, 0.79, 0.75, 0.785), decide(0.80, 0.70, 0.65, 0.75)
+    >>> str(decide(0.80, 0.79, 0.75, 0.785)), str(decide(0.80, 0.70, 0.65, 0.75))
     ('reproduced', 'lower')
-    >>> decide(0.80, float("nan"), float("nan"), float("nan"))
+    >>> str(decide(0.80, float("nan"), float("nan"), float("nan")))
     'not run'
     """
     if math.isnan(mean):
-        return NOT_RUN
+        return ValueVerdict.NOT_RUN
     inside = low - ROUNDING <= published <= high + ROUNDING
     if inside or abs(mean - published) <= TOLERANCE + 1e-12:
-        return REPRODUCED
-    return HIGHER if mean > published else LOWER
+        return ValueVerdict.REPRODUCED
+    return ValueVerdict.HIGHER if mean > published else ValueVerdict.LOWER
 
 
 def interval(cell: Cell) -> tuple[float, float]:
@@ -71,6 +81,7 @@ def interval(cell: Cell) -> tuple[float, float]:
     )
 
 
+@remembered
 def compare(results: Results) -> pd.DataFrame:
     """Return one line per published value and reading of it.
 
@@ -99,7 +110,7 @@ def compare(results: Results) -> pd.DataFrame:
                     "reading": "primary",
                     "n_good": 0,
                     "n_total": cells[0].n_total if cells else 0,
-                    "verdict": NOT_RUN,
+                    "verdict": ValueVerdict.NOT_RUN,
                     "reason": lost,
                     "command": run_command(
                         cells[0].reading.experiment if cells else line["dataset"]
@@ -142,13 +153,13 @@ def primary(comparison: pd.DataFrame) -> pd.DataFrame:
 def counts(comparison: pd.DataFrame) -> dict[str, int]:
     """Count the verdicts of the primary reading, in a fixed order."""
     found = primary(comparison)["verdict"].value_counts()
-    return {verdict: int(found.get(verdict, 0)) for verdict in VERDICTS}
+    return {str(verdict): int(found.get(verdict, 0)) for verdict in ValueVerdict}
 
 
 def by_row(comparison: pd.DataFrame) -> pd.DataFrame:
     """Count the verdicts of the primary reading for every row of the paper."""
     table = pd.crosstab(primary(comparison)["row"], primary(comparison)["verdict"])
-    table = table.reindex(index=list(ROWS), columns=list(VERDICTS), fill_value=0)
+    table = table.reindex(index=list(ROWS), columns=[*ValueVerdict], fill_value=0)
     table.insert(0, "method", [ROWS[str(key)] for key in table.index])
     return table.reset_index(drop=True)
 
@@ -197,7 +208,7 @@ def _cells(line: dict[Any, Any]) -> list[str]:
         if line["lambda"] != "":
             name += f", λ = {float(str(line['lambda'])):g}"
     head = [str(line["n_clusters"]), markdown_text(name), f"{line['published']:.3f}"]
-    if line["verdict"] == NOT_RUN:
+    if line["verdict"] == ValueVerdict.NOT_RUN:
         reason = f"not run ({line['reason']}): `{line['command']}`"
         return [*head, *("–" for _ in range(4)), reason]
     spread = "" if math.isnan(line["std"]) else f" ± {line['std']:.3f}"
