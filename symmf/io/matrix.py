@@ -1,31 +1,67 @@
-"""Reading a user's matrix: CSV, TSV, NPY, NPZ, MAT, HDF5, Matrix Market."""
+"""Reading a user's data: tables, arrays, sparse matrices, texts, images, graphs."""
 
 from __future__ import annotations
 
-import zipfile
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
-from scipy import io, sparse
 
 from symmf.errors import DataError, InputError
-from symmf.io.text import read_labels, read_text_table
+from symmf.io import source as sources
+from symmf.io.arrays import pick_matrix, read_arrays
+from symmf.io.choose import Chosen, choose_columns
+from symmf.io.edges import graph_of
+from symmf.io.images import SIDE, read_images
+from symmf.io.sheets import read_sheet
+from symmf.io.source import Source
+from symmf.io.table import Table, is_number, read_table
 from symmf.notation import AnyMatrix, LabelArray
+from symmf.validation import check_number
 
-# Of several matrices in a file, one with such a name is meant.
-_USUAL_NAMES = ("X", "fea", "data", "A", "M")
-TEXT = (".csv", ".tsv", ".tab", ".txt", ".dat")
+#: what the rows of X are
+Kind = Literal["rows", "images", "graph", "documents"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UserMatrix:
-    """The matrix, dense or csr, and the class of each row if labels were named."""
+    """What was read: the matrix, dense or csr, and what is known of its rows.
+
+    Attributes
+    ----------
+    X : array or csr_array, shape (n, m)
+        One sample per row; pixels of images; the adjacency of a graph. Of documents
+        there is no matrix yet: X is None and ``documents`` holds them.
+    y : array of int or None
+        Known class of each row, if labels were named; ``classes[c]`` is its name.
+    names : list of str
+        Names of the columns of X, or nothing.
+    ids : list of str or None
+        Names of the rows; ``id_name`` says what they are.
+    kept : list of list of str or None
+        All cells of the table, the names first, if they were asked for.
+    notes, warnings : list of str
+        What was decided without being asked, and what may be wrong.
+    """
 
     X: AnyMatrix
     y: LabelArray | None
+    kind: Kind = "rows"
+    names: list[str] = field(default_factory=list)
+    ids: list[str] | None = None
+    id_name: str = "row"
+    classes: list[str] = field(default_factory=list)
+    documents: list[str] | None = None
+    kept: list[list[str]] | None = None
+    notes: list[str] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)
+
+    @property
+    def n(self) -> int:
+        """Number of samples."""
+        return len(self.documents) if self.documents is not None else self.X.shape[0]
 
 
 def read_matrix(
@@ -34,227 +70,286 @@ def read_matrix(
     header: bool | None = None,
     labels: str | None = None,
     variable: str | None = None,
+    format: str | None = None,
+    id: str | None = None,
+    columns: Sequence[str] = (),
+    drop: Sequence[str] = (),
+    encoding: str | None = None,
+    decimal: str | None = None,
+    keep: bool = False,
+    image_side: int = SIDE,
 ) -> UserMatrix:
-    """Read a matrix with one sample per row; the format follows the file's name.
+    """Read data with one sample per row; the format follows the file's name.
 
     Parameters
     ----------
     path : Path
-        ``.csv .tsv .txt`` (text), ``.npy``, ``.npz`` (arrays, or a scipy sparse
-        matrix), ``.mat``, ``.h5 .hdf5``, ``.mtx .mtx.gz``. Nothing is ever unpickled.
+        ``.csv .tsv .txt`` (tables, documents), ``.parquet .xlsx``, ``.npy``, ``.npz``
+        (arrays, or a scipy sparse matrix), ``.mat``, ``.h5 .hdf5``, ``.mtx .mtx.gz``,
+        ``.edges``, a folder of images, ``-`` for a table through standard input.
+        Nothing is ever unpickled.
     header : bool or None
-        Whether a text has a line of names; None looks.
+        Whether a table has a line of names; None looks.
     labels : str or None
-        A column of a text, a variable of another file, or a file with a label per row.
+        A column of a table, a variable of another file, or a file with a label per row.
     variable : str or None
-        Which array of a file that has several.
+        Which array of a file that has several; which sheet of an Excel file.
+    format : {"table", "text", "edges", "images", "array"} or None
+        What the file is, where its name does not tell.
+    id, columns, drop
+        Columns of a table: names of the rows, the only ones to use, ones to leave out.
+    encoding, decimal
+        Of a text; by default they are looked at.
+    keep : bool
+        Keep all cells of the table.
+    image_side : int
+        Pixels along a side to which images are brought.
 
     Raises
     ------
     DataError
-        If the file cannot be read as a finite numeric matrix.
+        If the data cannot be read; the sentence names file, line and column.
     InputError
         If a column or variable that was named is not there.
     """
-    if not path.is_file():
-        what = "is a folder" if path.is_dir() else "does not exist"
-        raise DataError(f"{path} {what}. Give the file that holds the data.")
-    if path.stat().st_size == 0:
-        raise DataError(f"{path} is empty.")
-    kind = _kind(path)
-    found: Any = None
-    if kind in TEXT:
-        inside = None if labels is not None and _is_file(path, labels) else labels
-        table = read_text_table(path, header=header, labels=inside)
-        X, found = table.X, table.labels
+    source = sources.open_source(path, format=format)
+    kind = sources.kind_of(source, format)
+    tabular = kind in ("table", "sheet")
+    _check_table_options(kind, tabular, id=id, columns=columns, drop=drop, keep=keep)
+    inside, apart = _split_labels(labels, path, tabular)
+    if kind == "images":
+        check_number("--image-size", image_side, least=12, whole=True, most=256)
+        X, names = read_images(path, side=image_side)
+        found = UserMatrix(X=X, y=None, kind="images", ids=names, id_name="image")
+    elif kind == "array":
+        found, inside_labels = _read_array(source, variable, labels, apart)
+        if inside_labels is not None:
+            return _with_labels(found, source.name, inside_labels)
+    elif kind == "text":
+        found = _documents(source, encoding)
+    elif kind in ("edges", "sheet edges"):
+        found = _read_edges(source, kind, header, encoding, decimal, variable)
     else:
-        arrays = _open(path, _READERS[kind])
-        X = _matrix(path, arrays, variable)
-        if labels is not None and labels in arrays:
-            found = np.asarray(arrays[labels]).ravel()
-        elif labels is not None and not Path(labels).is_file():
-            raise InputError(
-                f"{path} has no variable {labels!r}, and there is no file of that name "
-                f"with labels. It has: {', '.join(arrays) or 'one matrix'}."
-            )
-    if labels is not None and found is None:
-        found = _labels_file(Path(labels), X.shape[0])
-    return UserMatrix(X=X, y=None if found is None else _encode(path, found, X))
-
-
-def _kind(path: Path) -> str:
-    suffixes = [suffix.lower() for suffix in path.suffixes]
-    if suffixes[-2:] == [".mtx", ".gz"]:
-        return ".mtx"
-    kind = suffixes[-1] if suffixes else ""
-    if kind not in (*TEXT, *_READERS):
-        known = ", ".join((*TEXT, *_READERS))
-        raise DataError(
-            f"The name of {path} does not tell its format. Known endings: {known}."
+        return _with_labels_apart(
+            _read_table(
+                source,
+                kind,
+                header=header,
+                variable=variable,
+                encoding=encoding,
+                decimal=decimal,
+                keep=keep,
+                id=id,
+                columns=columns,
+                drop=drop,
+                labels=inside,
+                points=format == "table",
+                documents=format is None and sources.may_be_documents(source),
+            ),
+            apart,
         )
-    return kind
+    return _with_labels_apart(found, apart)
 
 
-def _is_file(path: Path, labels: str) -> bool:
-    """Whether --labels means a file, not a column of the table."""
+def _read_table(
+    source: Source,
+    kind: str,
+    *,
+    header: bool | None,
+    variable: str | None,
+    encoding: str | None,
+    decimal: str | None,
+    keep: bool,
+    id: str | None,
+    columns: Sequence[str],
+    drop: Sequence[str],
+    labels: str | None,
+    points: bool,
+    documents: bool,
+) -> UserMatrix:
+    if kind == "sheet":
+        table = read_sheet(source.path, source.ending, sheet=variable, header=header)
+        if keep:
+            table.rows = _cells(table)
+    else:
+        text = sources.decode(source, encoding)
+        if documents and _are_documents(text):
+            return _as_documents(source, text)
+        table = read_table(
+            text,
+            source.name,
+            header=header,
+            decimal=decimal,
+            as_text=[name for name in (id, labels, *drop) if name is not None],
+            keep=keep,
+        )
+    chosen = choose_columns(
+        table, id=id, columns=columns, drop=drop, labels=labels, points=points
+    )
+    return _from_table(table, chosen)
+
+
+def _from_table(table: Table, chosen: Chosen) -> UserMatrix:
+    y: LabelArray | None = None
+    classes: list[str] = []
+    if chosen.classes is not None:
+        y, classes = encode(chosen.classes)
+    kept = None
+    if table.rows is not None:
+        kept = [table.names, *table.rows]
+    return UserMatrix(
+        X=chosen.X,
+        y=y,
+        names=chosen.names if table.named else [f"column {n}" for n in chosen.names],
+        ids=chosen.ids,
+        id_name=chosen.id_name,
+        classes=classes,
+        kept=kept,
+        notes=table.notes,
+        warnings=chosen.warnings,
+    )
+
+
+def _read_array(
+    source: Source, variable: str | None, labels: str | None, apart: Path | None
+) -> tuple[UserMatrix, Any]:
+    ending = source.ending if source.ending in sources.ARRAYS else ".npy"
+    arrays = read_arrays(source.path, ending)
+    others = {name: a for name, a in arrays.items() if name != labels}
+    X = pick_matrix(source.name, others or arrays, variable)
+    found = UserMatrix(X=X, y=None)
+    if labels is not None and labels in arrays:
+        return found, np.asarray(arrays[labels]).ravel()
+    if labels is not None and apart is None:
+        there = ", ".join(name for name in arrays if name)
+        raise InputError(
+            f"{source.name} has no variable {labels!r}, and there is no file of that "
+            f"name with labels. It has: {there or 'one matrix'}."
+        )
+    return found, None
+
+
+def _read_edges(
+    source: Source,
+    kind: str,
+    header: bool | None,
+    encoding: str | None,
+    decimal: str | None,
+    variable: str | None,
+) -> UserMatrix:
+    if kind == "sheet edges":
+        table = read_sheet(source.path, source.ending, sheet=variable, header=header)
+    else:
+        table = read_table(
+            sources.decode(source, encoding),
+            source.name,
+            header=header,
+            decimal=decimal,
+            as_text=("1", "2"),
+            any_header=True,
+        )
+    W, names = graph_of(table)
+    return UserMatrix(X=W, y=None, kind="graph", ids=names, id_name="node")
+
+
+def _documents(source: Source, encoding: str | None) -> UserMatrix:
+    return _as_documents(source, sources.decode(source, encoding), asked=True)
+
+
+def _as_documents(source: Source, text: str, *, asked: bool = False) -> UserMatrix:
+    lines = [
+        (i, t) for i, line in enumerate(text.splitlines(), 1) if (t := line.strip())
+    ]
+    if len(lines) < 2:
+        raise DataError(f"{source.name} has {len(lines)} documents; two are needed.")
+    notes = (
+        []
+        if asked
+        else ["Each line was read as a document; use --format table if it is a table."]
+    )
+    return UserMatrix(
+        X=None,
+        y=None,
+        kind="documents",
+        ids=[str(i) for i, _ in lines],
+        id_name="line",
+        documents=[t for _, t in lines],
+        notes=notes,
+    )
+
+
+def _are_documents(text: str) -> bool:
+    """Whether the first lines are sentences: words of no fixed number, few numbers."""
+    lines = [line for line in text.splitlines()[:200] if line.strip()]
+    words = [word for line in lines for word in line.replace(",", " ").split()]
+    numbers = sum(is_number(word) for word in words)
+    lengths = {len(line.split()) for line in lines}
+    return len(lines) > 1 and len(lengths) > 1 and 4 * numbers < len(words)
+
+
+def _check_table_options(kind: str, tabular: bool, **given: Any) -> None:
+    for name, value in given.items():
+        if value and not tabular:
+            option = {"keep": "--keep-columns"}.get(name, f"--{name}")
+            raise InputError(f"{option} is for tables; this is read as {kind}.")
+
+
+def _split_labels(
+    labels: str | None, path: Path, tabular: bool
+) -> tuple[str | None, Path | None]:
+    """Tell a column or variable from a file of labels."""
+    if labels is None:
+        return None, None
     numeric = labels.lstrip("-").isdigit()
-    return not numeric and Path(labels).is_file() and Path(labels) != path
-
-
-def _open(path: Path, reader: Callable[[Path], dict[str, Any]]) -> dict[str, Any]:
+    other = Path(labels)
     try:
-        return reader(path)
-    except (PermissionError, DataError):
-        raise
-    except MemoryError as error:
-        raise DataError(f"{path} does not fit in memory.") from error
-    # A damaged file can make a reader fail in nearly any way, all meaning the same.
-    except Exception as error:
+        is_file = not numeric and other.is_file() and other != path
+    except (OSError, ValueError):
+        is_file = False
+    if is_file:
+        return None, other
+    if not tabular and path.is_dir():
+        raise InputError(f"There is no file {labels!r} with labels.")
+    return labels, None
+
+
+def _with_labels_apart(data: UserMatrix, path: Path | None) -> UserMatrix:
+    if path is None:
+        return data
+    return _with_labels(data, str(path), read_labels(path, data.n))
+
+
+def _with_labels(data: UserMatrix, source: str, labels: Any) -> UserMatrix:
+    import dataclasses
+
+    if len(labels) != data.n:
         raise DataError(
-            f"{path} cannot be read as a {path.suffix} file "
-            f"({type(error).__name__}: {error})."
-        ) from error
-
-
-def _read_npy(path: Path) -> dict[str, Any]:
-    return {"": np.load(path, allow_pickle=False)}
-
-
-def _read_npz(path: Path) -> dict[str, Any]:
-    if not zipfile.is_zipfile(path):
-        raise DataError(f"{path} is not an NPZ archive.")
-    with np.load(path, allow_pickle=False) as archive:
-        if {"format", "shape", "data"} <= set(archive.files):
-            return {"": sparse.load_npz(path)}
-        return {name: archive[name] for name in archive.files}
-
-
-def _read_mat(path: Path) -> dict[str, Any]:
-    try:
-        content = io.loadmat(path)
-    except NotImplementedError:
-        # Version 7.3 is HDF5, with arrays stored by columns.
-        return {
-            name: value.T if isinstance(value, np.ndarray) else value
-            for name, value in _read_hdf5(path).items()
-        }
-    return {name: value for name, value in content.items() if name[:2] != "__"}
-
-
-def _read_hdf5(path: Path) -> dict[str, Any]:
-    import h5py
-
-    found: dict[str, Any] = {}
-
-    def visit(name: str, node: Any) -> None:
-        if isinstance(node, h5py.Group) and "MATLAB_sparse" in node.attrs:
-            found[name] = _matlab_sparse(node)
-        elif (
-            isinstance(node, h5py.Dataset) and "MATLAB_sparse" not in node.parent.attrs
-        ):
-            found[name] = node[()]
-
-    with h5py.File(path) as file:
-        file.visititems(visit)
-    return {name: value for name, value in found.items() if not name.startswith("#")}
-
-
-def _matlab_sparse(group: Any) -> AnyMatrix:
-    """Read a sparse matrix of MATLAB 7.3: columns, and the number of rows apart."""
-    jc = group["jc"][()]
-    n = int(group.attrs["MATLAB_sparse"])
-    if "data" not in group:
-        return sparse.csc_array((n, len(jc) - 1))
-    content = group["data"][()], group["ir"][()], jc
-    return sparse.csc_array(content, shape=(n, len(jc) - 1))
-
-
-def _read_mtx(path: Path) -> dict[str, Any]:
-    return {"": io.mmread(path)}
-
-
-_READERS: dict[str, Callable[[Path], dict[str, Any]]] = {
-    ".npy": _read_npy,
-    ".npz": _read_npz,
-    ".mat": _read_mat,
-    ".h5": _read_hdf5,
-    ".hdf5": _read_hdf5,
-    ".mtx": _read_mtx,
-}
-
-
-def _matrix(path: Path, arrays: Mapping[str, Any], variable: str | None) -> AnyMatrix:
-    """Choose the matrix that is meant and check it."""
-    if variable is not None:
-        if variable not in arrays:
-            there = ", ".join(name for name in arrays if name) or "no named variables"
-            raise InputError(f"{path} has no variable {variable!r}; it has {there}.")
-        return _checked(path, arrays[variable])
-    if list(arrays) == [""]:
-        return _checked(path, arrays[""])
-    wide = {name: a for name, a in arrays.items() if _is_matrix(a)}
-    usual = [name for name in _USUAL_NAMES if name in wide]
-    if len(wide) == 1:
-        return _checked(path, next(iter(wide.values())))
-    if usual:
-        return _checked(path, wide[usual[0]])
-    shapes = ", ".join(
-        f"{name} {getattr(a, 'shape', '')}" for name, a in arrays.items()
-    )
-    if not wide:
-        raise DataError(
-            f"{path} has no matrix of numbers; it has: {shapes or 'nothing'}."
+            f"The labels of {source} are {len(labels)} for {data.n} samples."
         )
-    raise DataError(f"{path} has several matrices ({shapes}). Choose with --variable.")
+    y, classes = encode([str(label) for label in labels])
+    return dataclasses.replace(data, y=y, classes=classes)
 
 
-def _is_matrix(value: Any) -> bool:
-    return (
-        getattr(value, "ndim", 0) == 2
-        and getattr(value.dtype, "kind", "O") in "biuf"
-        and min(value.shape) > 1
-    )
-
-
-def _checked(path: Path, value: Any) -> AnyMatrix:
-    """Return a finite float array or csr array."""
-    kind = getattr(getattr(value, "dtype", None), "kind", "O")
-    if kind not in "biuf":
-        raise DataError(f"{path} does not hold real numbers.")
-    if value.ndim != 2:
-        raise DataError(
-            f"{path} holds an array of shape {value.shape}; a matrix with one sample "
-            "per row is needed."
-        )
-    if min(value.shape) == 0:
-        raise DataError(f"{path} holds an empty matrix, {value.shape}.")
-    X = sparse.csr_array(value) if sparse.issparse(value) else np.asarray(value)
-    X = X.astype(np.float64, copy=False)
-    values = X.data if sparse.issparse(X) else X
-    if not np.isfinite(values).all():
-        with np.errstate(invalid="ignore"):
-            sums = np.asarray(X.sum(axis=1)).ravel()
-        raise DataError(
-            f"{path} has NaN or infinite values, first in row "
-            f"{int(np.argmin(np.isfinite(sums))) + 1}. Fill in or leave out such rows "
-            "first."
-        )
-    return X
-
-
-def _labels_file(path: Path, n: int) -> Any:
+def read_labels(path: Path, n: int) -> list[str]:
+    """Read n labels: the last column of a text, with or without a header, or an NPY."""
     if path.suffix.lower() == ".npy":
-        found = np.asarray(_open(path, _read_npy)[""]).ravel()
-        if len(found) != n:
-            raise DataError(f"{path} has {len(found)} labels for {n} samples.")
-        return found
-    return read_labels(path, n)
+        found = np.asarray(read_arrays(path, ".npy")[""]).ravel()
+        return [str(label) for label in found]
+    source = sources.open_source(path, format="table")
+    lines = sources.decode(source, None).splitlines()
+    labels = [line for line in lines if line.strip() and not line.startswith("#")]
+    for sign in ("\t", ";", ","):
+        labels = [line.split(sign)[-1] for line in labels]
+    labels = [label.strip().strip('"') for label in labels]
+    return labels[1:] if len(labels) == n + 1 else labels
 
 
-def _encode(path: Path, labels: Any, X: AnyMatrix) -> LabelArray:
-    """Turn labels of any kind into 0 .. classes - 1."""
-    n = X.shape[0]
-    if len(labels) != n:
-        raise DataError(f"The labels of {path} are {len(labels)} for {n} samples.")
-    codes: LabelArray = np.unique(np.asarray(labels), return_inverse=True)[1]
-    return codes.astype(np.int64)
+def encode(labels: Sequence[str]) -> tuple[LabelArray, list[str]]:
+    """Give classes the numbers 0, 1, ... in the order of their names."""
+    classes, codes = np.unique(np.asarray(labels, dtype=str), return_inverse=True)
+    return codes.astype(np.int64), classes.tolist()
+
+
+def _cells(table: Table) -> list[list[str]]:
+    texts = [table.texts(j) for j in range(len(table.names))]
+    return [list(row) for row in zip(*texts, strict=True)]

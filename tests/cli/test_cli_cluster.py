@@ -168,7 +168,8 @@ def test_a_header_is_seen_or_told(run, tmp_path, planted):
     write_csv(tmp_path / "names.csv", X, names=[f"x{j}" for j in range(12)])
     write_csv(tmp_path / "numbers.csv", X, names=[str(j) for j in range(12)])
     assert "36 samples" in run("cluster", "names.csv", "-k", 3)[1]
-    assert "37 samples" in run("cluster", "numbers.csv", "-k", 3)[1]
+    assert "36 samples" in run("cluster", "numbers.csv", "-k", 3)[1]
+    assert "37 samples" in run("cluster", "numbers.csv", "-k", 3, "--no-header")[1]
     assert "36 samples" in run("cluster", "numbers.csv", "-k", 3, "--header")[1]
     code, _, err = run("cluster", "names.csv", "-k", 3, "--no-header")
     assert code == 3
@@ -220,19 +221,19 @@ GOOD = "1,2\n3,4\n5,7\n"
 WRONG_FILES = {
     "empty.csv": ("", 3, "is empty"),
     "blank.csv": ("\n\n", 3, "is empty"),
-    "header.csv": ("a,b\n", 3, "a header and no data"),
+    "header.csv": ("a,b\n", 3, "a line of names and no data"),
     "ragged.csv": (GOOD + "1,2,3\n", 3, "line 4: 3 values, but line 1 has 2"),
     "short.csv": (GOOD + "1\n", 3, "line 4: 1 value, but line 1 has 2"),
     "words.csv": (GOOD + "1,abc\n", 3, "line 4, column '2': 'abc' is not a number"),
     "gap.csv": (GOOD + "1,\n", 3, "line 4, column '2': the value is missing"),
     "nan.csv": (GOOD + "1,nan\n", 3, "line 4, column '2': the value is nan"),
     "inf.csv": ("a,b\n" + GOOD + "inf,1\n", 3, "line 5, column 'a': the value is inf"),
-    "bytes.csv": (b"\xff\xfe\x00\x01", 3, "not a text file in UTF-8"),
-    "text.npy": ("hello", 3, "cannot be read as a .npy file"),
+    "bytes.csv": (b"1,2\n\xff,3\n", 3, "line 2: not a text in UTF-8"),
+    "text.npy": ("hello", 3, "cannot be read; it is damaged"),
     "text.npz": ("hello", 3, "is not an NPZ archive"),
-    "text.mat": ("hello" * 100, 3, "cannot be read as a .mat file"),
-    "text.h5": ("hello", 3, "cannot be read as a .h5 file"),
-    "text.mtx": ("hello", 3, "cannot be read as a .mtx file"),
+    "text.mat": ("hello" * 100, 3, "cannot be read; it is damaged"),
+    "text.h5": ("hello", 3, "cannot be read; it is damaged"),
+    "text.mtx": ("hello", 3, "cannot be read; it is damaged"),
     "text.xyz": ("hello", 3, "does not tell its format"),
 }
 
@@ -274,11 +275,11 @@ def test_a_file_with_several_matrices_asks_which(run, tmp_path, planted):
     np.savez(tmp_path / "two.npz", first=planted[0], second=planted[0])
     code, _, err = run("cluster", "two.npz", "-k", 3)
     assert code == 3
-    assert "Choose with --variable" in err
+    assert "Choose one with --variable" in err
     assert run("cluster", "two.npz", "-k", 3, "--variable", "second")[0] == 0
     code, _, err = run("cluster", "two.npz", "-k", 3, "--variable", "third")
     assert code == 2
-    assert "it has first, second" in err
+    assert "It has: first, second" in err
 
 
 WRONG_USE = {
@@ -306,7 +307,7 @@ WRONG_USE = {
         "kmeans: The 'n_init' parameter",
     ),
     "no factor": (["-k", "3", "--method", "kmeans", "--factor", "H.csv"], 2, "factor"),
-    "labels": (["-k", "3", "--labels", "kind"], 2, "no file of that name"),
+    "labels": (["-k", "3", "--labels", "kind"], 2, "has no line of names"),
     "label column": (["-k", "3", "--labels", "14"], 2, "none of them"),
     "input": (["-k", "3", "--out", "data.csv"], 2, "overwritten"),
     "folder": (["-k", "3", "--out", "there/c.csv"], 2, "does not exist"),
@@ -335,7 +336,7 @@ def test_a_missing_file_and_a_wrong_number_of_labels(run, tmp_path, planted):
     (tmp_path / "y.txt").write_text("1\n2\n")
     code, _, err = run("cluster", "X.npy", "-k", 3, "--labels", "y.txt")
     assert code == 3
-    assert "2 labels for 36 samples" in err
+    assert "2 for 36 samples" in err
 
 
 def test_negative_data_for_a_nonnegative_method(run, tmp_path, planted):

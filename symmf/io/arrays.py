@@ -1,0 +1,235 @@
+"""Arrays of NPY, NPZ, MAT, HDF5 and Matrix Market files, read in a child process.
+
+Readers of these formats are C code that trusts what it reads, so a damaged file can
+crash them; see :mod:`symmf.isolation`. Nothing is ever unpickled.
+"""
+
+from __future__ import annotations
+
+import zipfile
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from scipy import io, sparse
+
+from symmf.errors import DataError, InputError
+from symmf.isolation import check_sparse, read_in_child
+from symmf.notation import AnyMatrix
+from symmf.validation import did_you_mean
+
+# Of several matrices in a file, one with such a name is meant.
+_USUAL_NAMES = ("X", "fea", "data", "A", "M")
+# A sparse file can declare more rows than any machine holds.
+_MOST_ROWS = 1 << 31
+
+
+def read_arrays(path: Path, ending: str) -> dict[str, Any]:
+    """Return the arrays of a file by name; the only one of a plain file is ``""``."""
+    found: dict[str, Any] = read_in_child(parse_arrays, path, ending=ending)
+    return found
+
+
+def parse_arrays(path: Path, ending: str) -> dict[str, Any]:
+    """Read a file in the process that calls; sparse index arrays are checked."""
+    arrays = _PARSERS[ending](path)
+    return {name: _plain(value) for name, value in arrays.items()}
+
+
+def pick_matrix(
+    source: str, arrays: Mapping[str, Any], variable: str | None
+) -> AnyMatrix:
+    """Choose the matrix that is meant, as finite float64, dense or csr.
+
+    Raises
+    ------
+    DataError
+        If there is none, or several without a usual name.
+    InputError
+        If ``variable`` is not there.
+    """
+    if variable is not None:
+        if variable not in arrays:
+            there = [name for name in arrays if name]
+            raise InputError(
+                f"{source} has no variable {variable!r}."
+                f"{did_you_mean(variable, there)} It has: "
+                f"{', '.join(there) or 'one matrix without a name'}."
+            )
+        return checked(source, arrays[variable])
+    if list(arrays) == [""]:
+        return checked(source, arrays[""])
+    wide = {name: a for name, a in arrays.items() if _is_matrix(a)}
+    usual = [name for name in _USUAL_NAMES if name in wide]
+    if len(wide) == 1:
+        return checked(source, next(iter(wide.values())))
+    if usual:
+        return checked(source, wide[usual[0]])
+    shapes = ", ".join(
+        f"{name} {getattr(a, 'shape', '')}".strip() for name, a in arrays.items()
+    )
+    if not wide:
+        raise DataError(
+            f"{source} has no matrix of numbers; it has: {shapes or 'nothing'}."
+        )
+    raise DataError(
+        f"{source} has several matrices ({shapes}). Choose one with --variable."
+    )
+
+
+def checked(source: str, value: Any) -> AnyMatrix:
+    """Return a finite float64 array or csr array of two dimensions."""
+    kind = getattr(getattr(value, "dtype", None), "kind", "O")
+    if kind not in "biuf":
+        raise DataError(f"{source} does not hold real numbers.")
+    if value.ndim != 2:
+        raise DataError(
+            f"{source} holds an array of shape {value.shape}; a matrix with one sample "
+            "per row is needed. Another array of the file is chosen with --variable."
+        )
+    if min(value.shape) == 0:
+        raise DataError(f"{source} holds an empty matrix, {value.shape}.")
+    if max(value.shape) > _MOST_ROWS:
+        raise DataError(f"{source} declares a matrix of {value.shape}: too large.")
+    X: Any = sparse.csr_array(value) if sparse.issparse(value) else np.asarray(value)
+    with np.errstate(over="ignore"):
+        X = X.astype(np.float64, copy=False)
+    values = X.data if sparse.issparse(X) else X
+    wrong = ~np.isfinite(values)
+    if wrong.any():
+        if sparse.issparse(X):
+            at = int(np.count_nonzero(X.indptr <= int(np.argmax(wrong))))
+        else:
+            at = int(np.argmax(wrong.any(axis=1))) + 1
+        raise DataError(
+            f"{source} has NaN or infinite values, first in row {at}. Fill in or leave "
+            "out such rows first."
+        )
+    return X
+
+
+def _plain(value: Any) -> Any:
+    """Return an array or a sparse matrix; of anything else its kind alone."""
+    if sparse.issparse(value):
+        check_sparse(value)
+        return value
+    if isinstance(value, np.ndarray):
+        if value.dtype.kind in "biufU":
+            return value
+        if value.dtype.kind == "S":
+            return np.char.decode(value, "utf-8", "replace")
+        if value.dtype.kind == "O":
+            # MATLAB's cells of texts; anything else is no label.
+            return np.array([_cell_text(item) for item in value.ravel()])
+    return f"a {type(value).__name__}"
+
+
+def _cell_text(item: Any) -> str:
+    if isinstance(item, bytes):
+        return item.decode("utf-8", "replace")
+    if isinstance(item, np.ndarray) and item.size == 1:
+        item = item.ravel()[0]
+    return str(item)[:1000]
+
+
+def _parse_npy(path: Path) -> dict[str, Any]:
+    return {"": np.load(path, allow_pickle=False)}
+
+
+def _parse_npz(path: Path) -> dict[str, Any]:
+    if not zipfile.is_zipfile(path):
+        raise DataError(f"{path} is not an NPZ archive.")
+    with np.load(path, allow_pickle=False) as archive:
+        if {"format", "shape", "data"} <= set(archive.files):
+            return {"": sparse.load_npz(path)}
+        return {name: archive[name] for name in archive.files}
+
+
+def _parse_mat(path: Path) -> dict[str, Any]:
+    try:
+        content = io.loadmat(path)
+    except NotImplementedError:
+        # Version 7.3 is HDF5, with arrays stored by columns.
+        return {
+            name: value.T if isinstance(value, np.ndarray) else value
+            for name, value in _parse_hdf5(path).items()
+        }
+    return {name: value for name, value in content.items() if name[:2] != "__"}
+
+
+def _parse_hdf5(path: Path) -> dict[str, Any]:
+    import h5py
+
+    found: dict[str, Any] = {}
+
+    def visit(name: str, group: Any) -> None:
+        if "MATLAB_sparse" in group.attrs:
+            found[name] = _matlab_sparse(group)
+            return
+        for key in group:
+            link = group.get(key, getlink=True)
+            here = f"{name}/{key}" if name else key
+            if isinstance(link, h5py.ExternalLink):
+                raise DataError(
+                    f"{path}: {here!r} is a link to another file, which is not "
+                    "followed. Store the data in the file itself."
+                )
+            if isinstance(link, h5py.SoftLink):
+                continue
+            node = group[key]
+            if isinstance(node, h5py.Group):
+                visit(here, node)
+            elif isinstance(node, h5py.Dataset):
+                found[here] = _dataset(path, here, node)
+
+    with h5py.File(path) as file:
+        visit("", file)
+    return {name: value for name, value in found.items() if not name.startswith("#")}
+
+
+def _dataset(path: Path, name: str, node: Any) -> Any:
+    if node.external or node.is_virtual:
+        raise DataError(
+            f"{path}: {name!r} lies in another file, which is not read. Store the data "
+            "in the file itself."
+        )
+    return node[()]
+
+
+def _matlab_sparse(group: Any) -> AnyMatrix:
+    """Read a sparse matrix of MATLAB 7.3: columns, and the number of rows apart."""
+    path = Path(group.file.filename)
+    jc = _dataset(path, "jc", group["jc"])
+    n = int(group.attrs["MATLAB_sparse"])
+    if "data" not in group:
+        return sparse.csc_array((n, len(jc) - 1))
+    content = (
+        _dataset(path, "data", group["data"]),
+        _dataset(path, "ir", group["ir"]),
+        jc,
+    )
+    return sparse.csc_array(content, shape=(n, len(jc) - 1))
+
+
+def _parse_mtx(path: Path) -> dict[str, Any]:
+    return {"": io.mmread(path)}
+
+
+def _is_matrix(value: Any) -> bool:
+    return (
+        getattr(value, "ndim", 0) == 2
+        and getattr(value.dtype, "kind", "O") in "biuf"
+        and min(value.shape) > 1
+    )
+
+
+_PARSERS: dict[str, Callable[[Path], dict[str, Any]]] = {
+    ".npy": _parse_npy,
+    ".npz": _parse_npz,
+    ".mat": _parse_mat,
+    ".h5": _parse_hdf5,
+    ".hdf5": _parse_hdf5,
+    ".mtx": _parse_mtx,
+    ".mtx.gz": _parse_mtx,
+}

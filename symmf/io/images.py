@@ -1,0 +1,99 @@
+"""A folder of images as rows of pixels (extra ``io``), read in a child process."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from symmf.errors import DataError
+from symmf.isolation import read_in_child
+
+ENDINGS = (".png", ".jpg", ".jpeg", ".bmp", ".gif", ".tif", ".tiff", ".webp", ".ppm")
+#: pixels along each side of what is clustered
+SIDE = 32
+_MOST = 100_000
+# An image of more pixels is not opened.
+_MOST_PIXELS = 100_000_000
+
+
+def read_images(folder: Path, *, side: int = SIDE) -> tuple[Any, list[str]]:
+    """Return square colour images (n, side * side * 3) in 0 .. 1, and their names.
+
+    Images are the files of the folder and its subfolders with a usual ending, in the
+    order of their names. Each is cut to its central square and made ``side`` pixels
+    wide; what is transparent becomes white.
+    """
+    names = image_names(folder)
+    if len(names) < 2:
+        what = "no image" if not names else "only one image"
+        raise DataError(
+            f"{folder} has {what}. Images are files that end in {', '.join(ENDINGS)}."
+        )
+    pixels = read_in_child(parse_images, folder, names=names, side=side)
+    return np.asarray(pixels, dtype=np.float64) / 255, names
+
+
+def image_names(folder: Path) -> list[str]:
+    """Return the images of a folder and its subfolders, relative to it."""
+    found: list[str] = []
+    for place, folders, files in os.walk(folder):
+        folders.sort()
+        for name in files:
+            path = Path(place, name)
+            if path.suffix.lower() in ENDINGS and not name.startswith("."):
+                found.append(str(path.relative_to(folder)))
+        if len(found) > _MOST:
+            raise DataError(
+                f"{folder} has more than {_MOST:,} images; give a part of them."
+            )
+    return sorted(found)
+
+
+def parse_images(folder: Path, names: list[str], side: int) -> Any:
+    """Open images one by one, as (n, side * side * 3) bytes."""
+    try:
+        from PIL import Image, UnidentifiedImageError
+    except ImportError:
+        raise DataError("Images need the extra io: pip install 'symmf[io]'") from None
+    Image.MAX_IMAGE_PIXELS = _MOST_PIXELS
+    out = np.empty((len(names), side * side * 3), dtype=np.uint8)
+    for row, name in zip(out, names, strict=True):
+        path = folder / name
+        if not path.is_file():
+            raise DataError(f"{path} is no file. Take it out of the folder.")
+        try:
+            with Image.open(path) as image:
+                row[:] = np.asarray(_square(image, side)).ravel()
+        except (
+            UnidentifiedImageError,
+            Image.DecompressionBombError,
+            OSError,
+            SyntaxError,
+            ValueError,
+        ) as error:
+            raise DataError(
+                f"{path} cannot be read as an image ({str(error)[:200]}). Take it out "
+                "of "
+                "the folder, or mend it."
+            ) from error
+    return out
+
+
+def _square(image: Any, side: int) -> Any:
+    from PIL import Image
+
+    width, height = image.size
+    if width * height > _MOST_PIXELS:
+        raise ValueError(f"{width} x {height} pixels are too many")
+    if image.mode in ("RGBA", "LA", "P"):
+        clear = image.convert("RGBA")
+        image = Image.new("RGBA", clear.size, "white")
+        image.alpha_composite(clear)
+    image = image.convert("RGB")
+    edge = min(width, height)
+    left, top = (width - edge) // 2, (height - edge) // 2
+    box = (left, top, left + edge, top + edge)
+    return image.resize((side, side), Image.Resampling.BOX, box=box)

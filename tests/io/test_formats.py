@@ -1,0 +1,203 @@
+"""Other formats: arrays, sheets, graphs, documents, images; and damaged files."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import h5py
+import numpy as np
+import pytest
+from scipy import io, sparse
+
+from symmf.errors import DataError, InputError
+from symmf.io.images import read_images
+from symmf.io.matrix import read_matrix
+
+ATTACK = Path(os.environ.get("SYMMF_DATA", "/nowhere")).parent / "attack"
+
+
+def numbers(n=8, m=3):
+    return np.round(np.random.default_rng(0).normal(size=(n, m)), 3)
+
+
+@pytest.mark.parametrize("ending", ["npy", "npz", "mat", "h5", "mtx"])
+def test_arrays(tmp_path, ending):
+    X, path = numbers(), tmp_path / f"a.{ending}"
+    if ending == "npy":
+        np.save(path, X)
+    elif ending == "npz":
+        np.savez(path, X=X)
+    elif ending == "mat":
+        io.savemat(path, {"X": X, "gnd": np.arange(8) % 2})
+    elif ending == "h5":
+        with h5py.File(path, "w") as file:
+            file["X"] = X
+    else:
+        io.mmwrite(path, X)
+    np.testing.assert_allclose(read_matrix(path).X, X)
+
+
+def test_sparse_matrices_stay_sparse(tmp_path):
+    X = sparse.csr_array(np.eye(6))
+    sparse.save_npz(tmp_path / "s.npz", X)
+    io.mmwrite(tmp_path / "s.mtx", X)
+    for name in ("s.npz", "s.mtx"):
+        found = read_matrix(tmp_path / name).X
+        assert sparse.issparse(found)
+        np.testing.assert_array_equal(found.toarray(), np.eye(6))
+
+
+def test_labels_and_variables_of_a_file(tmp_path):
+    path = tmp_path / "a.npz"
+    np.savez(path, a=numbers(), b=numbers(8, 4), y=np.array(list("ababbaab")))
+    with pytest.raises(DataError, match="--variable"):
+        read_matrix(path)
+    data = read_matrix(path, variable="b", labels="y")
+    assert data.X.shape == (8, 4)
+    assert data.classes == ["a", "b"]
+    with pytest.raises(InputError, match="no variable 'c'"):
+        read_matrix(path, variable="c")
+    with pytest.raises(InputError, match="no variable 'z'"):
+        read_matrix(path, variable="a", labels="z")
+
+
+def test_data_that_lie_in_other_files_are_refused(tmp_path):
+    (tmp_path / "secret").write_bytes(bytes(8 * 12))
+    with h5py.File(tmp_path / "e.h5", "w") as file:
+        file.create_dataset(
+            "X", (4, 3), "f8", external=[(str(tmp_path / "secret"), 0, 96)]
+        )
+    with pytest.raises(DataError, match="lies in another file"):
+        read_matrix(tmp_path / "e.h5")
+    with h5py.File(tmp_path / "l.h5", "w") as file:
+        file["X"] = h5py.ExternalLink("e.h5", "X")
+    with pytest.raises(DataError, match="link to another file"):
+        read_matrix(tmp_path / "l.h5")
+
+
+def test_pipes_devices_and_odd_names_are_refused(tmp_path):
+    os.mkfifo(tmp_path / "f.csv")
+    with pytest.raises(DataError, match="named pipe"):
+        read_matrix(tmp_path / "f.csv")
+    (tmp_path / "d.csv").symlink_to("/dev/zero")
+    with pytest.raises(DataError, match="device"):
+        read_matrix(tmp_path / "d.csv")
+    with pytest.raises(DataError, match="does not exist"):
+        read_matrix(tmp_path / "none.csv")
+    (tmp_path / "a.xyz").write_text("1")
+    with pytest.raises(DataError, match="--format"):
+        read_matrix(tmp_path / "a.xyz")
+
+
+@pytest.mark.skipif(not ATTACK.is_dir(), reason="needs the damaged files")
+@pytest.mark.parametrize(
+    "name",
+    [p.name for p in sorted(ATTACK.glob("*")) if p.suffix in (".mtx", ".mat", ".npz")],
+)
+def test_damaged_files_are_sentences(name):
+    with pytest.raises(DataError) as caught:
+        read_matrix(ATTACK / name)
+    assert name in str(caught.value)
+
+
+def test_parquet(tmp_path):
+    pa = pytest.importorskip("pyarrow")
+    from pyarrow import parquet
+
+    ids = [f"a{i}" for i in range(8)]
+    table = pa.table({"who": ids, "x": numbers()[:, 0], "n": list(range(0, 16, 2))})
+    parquet.write_table(table, tmp_path / "t.parquet")
+    data = read_matrix(tmp_path / "t.parquet", keep=True)
+    assert data.ids == ids
+    assert data.names == ["x", "n"]
+    assert data.kept[0] == ["who", "x", "n"]
+    gap = pa.table({"x": [1.0, None, 2.0], "z": [1, 2, 4]})
+    parquet.write_table(gap, tmp_path / "g.parquet")
+    with pytest.raises(DataError, match=r"row 2, column 'x'.*--drop x"):
+        read_matrix(tmp_path / "g.parquet")
+    (tmp_path / "b.parquet").write_bytes(b"PAR1 no")
+    with pytest.raises(DataError, match=r"b\.parquet"):
+        read_matrix(tmp_path / "b.parquet")
+
+
+def test_excel(tmp_path):
+    openpyxl = pytest.importorskip("openpyxl")
+    book = openpyxl.Workbook()
+    book.active.append(["who", "x", "y"])
+    for i, row in enumerate(numbers(8, 2).tolist()):
+        book.active.append([f"a{i}", *row])
+    book.create_sheet("second").append([1, 2])
+    book.save(tmp_path / "t.xlsx")
+    data = read_matrix(tmp_path / "t.xlsx")
+    np.testing.assert_allclose(data.X, numbers(8, 2))
+    assert data.ids[0] == "a0"
+    assert read_matrix(tmp_path / "t.xlsx", variable="second").X.tolist() == [[1, 2]]
+    with pytest.raises(InputError, match=r"no sheet 'secnd'.*second"):
+        read_matrix(tmp_path / "t.xlsx", variable="secnd")
+
+
+EDGES = "from,to,weight\na,b,2\nb,c,1\nc,a,1\nd,e,1\ne,f,3\nf,d,1\na,d,0.1\nb,a,1\n"
+
+
+def test_edges_make_a_symmetric_graph(tmp_path):
+    path = tmp_path / "g.edges"
+    path.write_text(EDGES)
+    data = read_matrix(path)
+    assert data.kind == "graph"
+    assert data.ids == ["a", "b", "c", "d", "e", "f"]
+    W = data.X.toarray()
+    np.testing.assert_array_equal(W, W.T)
+    assert W[0, 1] == 3
+    assert W[0, 3] == 0.1
+    (tmp_path / "bad.edges").write_text("a b -1\nb c 1\nc d 1\n")
+    with pytest.raises(DataError, match="line 1: the weight is -1"):
+        read_matrix(tmp_path / "bad.edges")
+
+
+def test_a_list_of_edges_is_not_taken_for_points(tmp_path):
+    rng = np.random.default_rng(0)
+    pairs = sorted({tuple(sorted(p)) for p in rng.integers(0, 30, (90, 2)).tolist()})
+    path = tmp_path / "e.csv"
+    path.write_text("\n".join(f"{a},{b}" for a, b in pairs) + "\n")
+    words = r"list of edges.*--format edges.*--format table"
+    with pytest.raises(DataError, match=words):
+        read_matrix(path)
+    assert read_matrix(path, format="edges").kind == "graph"
+    assert read_matrix(path, format="table").X.shape == (len(pairs), 2)
+
+
+def test_lines_of_text_are_documents(tmp_path):
+    path = tmp_path / "notes.txt"
+    path.write_text("Good tea, and cheap.\n\nThe tax went up again this year.\nTea!\n")
+    data = read_matrix(path)
+    assert data.kind == "documents"
+    assert data.n == 3
+    assert data.ids == ["1", "3", "4"]
+    assert "--format table" in data.notes[0]
+    (tmp_path / "t.txt").write_text("1 2\n3 4\n")
+    assert read_matrix(tmp_path / "t.txt").kind == "rows"
+    (tmp_path / "c.csv").write_text("a b c\nd e\n")
+    assert read_matrix(tmp_path / "c.csv", format="text").n == 2
+
+
+def test_a_folder_of_images(tmp_path):
+    Image = pytest.importorskip("PIL.Image")
+    (tmp_path / "sub").mkdir()
+    Image.new("RGB", (40, 20), (255, 0, 0)).save(tmp_path / "b.png")
+    Image.new("L", (16, 16), 128).save(tmp_path / "sub" / "a.jpg")
+    Image.new("RGBA", (16, 16), (0, 0, 0, 0)).save(tmp_path / "c.png")
+    data = read_matrix(tmp_path, image_side=12)
+    assert data.kind == "images"
+    assert data.ids == ["b.png", "c.png", "sub/a.jpg"]
+    assert data.X.shape == (3, 12 * 12 * 3)
+    np.testing.assert_allclose(data.X[0].reshape(-1, 3)[0], [1, 0, 0])
+    np.testing.assert_allclose(data.X[1], 1)
+    (tmp_path / "d.png").write_bytes(b"no image")
+    with pytest.raises(DataError, match=r"d\.png cannot be read as an image"):
+        read_images(tmp_path)
+    with pytest.raises(InputError, match="--columns is for tables"):
+        read_matrix(tmp_path, columns=["a"])
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(DataError, match="has no image"):
+        read_images(tmp_path / "empty")
