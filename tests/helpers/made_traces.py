@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -176,3 +177,77 @@ def full(folder: Path) -> Path:
     convergence_experiment(folder, n_trials=3, panels=PANELS[:2])
     illustration(folder)
     return folder
+
+
+def traced_experiment(folder: Path, name: str, entries: list[dict[str, Any]]) -> Path:
+    """Write an experiment with three made-up traces per entry, at K = 4."""
+    rows, traces = [], []
+    for number, e in enumerate(entries):
+        weight = e.get("weight", "")
+        parameters = json.dumps(e.get("parameters", {}))
+        for t in range(3):
+            rows.append(
+                trial_row(
+                    name, "coil20", 4, t, e, 0.5, **{"lambda": weight},
+                    parameters=parameters,
+                )
+            )  # fmt: skip
+            for i in range(e.get("steps", 30)):
+                error = 10 + number if i == 0 else 0.5**i + 0.01 * (t + 1)
+                traces.append(
+                    {
+                        "experiment": name,
+                        "dataset": "coil20",
+                        "n_clusters": 4,
+                        "trial": t,
+                        "method": e["name"],
+                        "lambda": weight,
+                        "iteration": i,
+                        "error": error,
+                        "split_error": "",
+                        "seconds": i * 1e-3 * (number + 1),
+                    }
+                )
+    config = {
+        "name": name,
+        "title": "COIL-20",
+        "dataset": "coil20",
+        "n_clusters": [4],
+        "trials": 3,
+        "methods": entries,
+    }
+    return write(folder, config, rows, traces)
+
+
+def mixed_experiment(folder: Path) -> Path:
+    """Write entries that factor five different matrices."""
+    ours = {"weight": 0.5, "parameters": {"similarity": "centred_cosine"}}
+    plain = {"weight": 0.5, "parameters": {"similarity": "cosine"}}
+    return traced_experiment(
+        folder,
+        "mixed",
+        [
+            entry("nmf"),
+            entry("symhals"),
+            entry("symnmf"),
+            entry("symmf", name="ours", **ours),
+            entry("symmf", name="closed_form", steps=2, **ours),
+            entry("symmf", name="uncentred", **plain),
+            entry(
+                "symmf",
+                name="closed_form_0",
+                label="Closed form, λ = 0",
+                steps=2,
+                **{**ours, "weight": 0.0},
+            ),
+        ],
+    )
+
+
+def many_entries(folder: Path, count: int) -> Path:
+    """Write an experiment with many entries of one matrix."""
+    entries = [
+        entry("symnmf", name=f"entry_{i}", label=f"Entry number {i}")
+        for i in range(count)
+    ]
+    return traced_experiment(folder, "many", entries)

@@ -12,7 +12,14 @@ import numpy as np
 import pandas as pd
 import pytest
 from made_results import lambda_experiment, table_experiment
-from made_traces import convergence_experiment, full, illustration
+from made_traces import (
+    convergence_experiment,
+    full,
+    illustration,
+    many_entries,
+    mixed_experiment,
+)
+from matplotlib.backends.backend_agg import FigureCanvasAgg
 
 from symmf.errors import InputError
 from symmf.reporting.page.svg import svg
@@ -137,6 +144,48 @@ def test_convergence_without_configuration(tmp_path: Path) -> None:
     (drawing,) = draw("convergence", load_results(tmp_path)).drawings
     assert list(drawing.data["x_axis"].unique()) == ["iteration", "seconds"]
     assert drawing.data["method"].nunique() == 9
+
+
+def test_errors_of_different_matrices_never_share_an_axis(tmp_path: Path) -> None:
+    mixed_experiment(tmp_path)
+    (drawing,) = draw("convergence", load_results(tmp_path)).drawings
+    panels = drawing.data.groupby("panel")["method"].unique().map(sorted).to_dict()
+    graph, ours = ["symhals", "symnmf"], ["closed_form", "ours"]
+    rows = [["nmf"], graph, ours, ["uncentred"]]
+    assert list(panels.values()) == [row for row in rows for _ in range(2)]
+    titles = [ax.get_title(loc="left") for ax in drawing.figure.axes]
+    assert titles[::2] == [
+        "(a) X: the data",
+        "(c) M: the baselines' graph",
+        "(e) M: centred cosine, λ = 0.5",
+        "(g) M: cosine, λ = 0.5",
+    ]
+    symbols = [ax.get_ylabel() for ax in drawing.figure.axes[::2]]
+    assert symbols[0] == "‖X − UVᵀ‖² / ‖X‖²"
+    assert set(symbols[1:]) == {"‖M − HHᵀ‖² / ‖M‖²"}
+    assert "K = 4" in drawing.caption
+    assert "errors of different panels cannot be compared" in drawing.caption
+    assert "not drawn: Closed form, λ = 0" in drawing.caption
+
+
+def test_legend_and_panels_do_not_meet_whatever_the_number_of_entries(
+    tmp_path: Path,
+) -> None:
+    for count in (1, 9, 30):
+        many_entries(tmp_path / str(count), count)
+        (drawing,) = draw("convergence", load_results(tmp_path / str(count))).drawings
+        figure = drawing.figure
+        renderer = FigureCanvasAgg(figure).get_renderer()
+        (legend,) = figure.legends
+        assert len(legend.get_texts()) == count
+        box = legend.get_window_extent(renderer)
+        assert box.x0 >= 0
+        assert box.y0 >= 0
+        assert box.x1 <= figure.bbox.width
+        for ax in figure.axes:
+            assert ax.get_legend() is None
+            assert ax.get_tightbbox(renderer).y0 >= box.y1
+            assert ax.get_window_extent(renderer).height > 100
 
 
 def test_titles_that_bring_their_letter_keep_it(tmp_path: Path) -> None:

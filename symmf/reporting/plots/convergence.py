@@ -2,116 +2,53 @@
 
 The panels come from ``figures: {convergence: {panels: [...]}}`` in the experiment's
 configuration; without it, all traced methods are drawn over iterations and over
-time. A panel has ``title``, ``x`` (``iteration`` or ``seconds``), ``y`` (``error`` or
-``split_error``), ``methods`` (entry names) and, if wanted, ``note``, ``n_clusters``,
-``xscale`` and ``columns`` beside ``panels``.
+time. Errors of different matrices never share an axis: such a panel is divided, one
+part per matrix.
 """
 
 from __future__ import annotations
 
 import math
 import textwrap
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.ticker import FixedLocator, LogLocator, NullLocator
 
-from symmf.reporting.plots.base import Drawing, Gallery
+from symmf.reporting.plots.base import Drawing, Gallery, Tooltips
+from symmf.reporting.plots.legend import legend_below
 from symmf.reporting.plots.style import Look, StyleBook
 from symmf.reporting.results import Experiment, Missing, Results, run_command
+from symmf.reporting.selection.problems import SYMMETRIC, by_problem
 from symmf.reporting.selection.readings import readings
 from symmf.reporting.selection.traces import band, traces_of, trials_of
+from symmf.texts import plot_text
 
 X_TITLES = {"iteration": "iteration", "seconds": "solver time (s)"}
-Y_TITLES = {
-    "error": "‖M − HHᵀ‖² / ‖M‖²",
-    "split_error": "‖M − HPᵀ‖² / ‖M‖²",
-}
+SPLIT = "‖M − HPᵀ‖² / ‖M‖²"
 MARKS = 7
+FEWEST_POINTS = 3  # start and end alone are no curve
 COLUMNS = ["panel", "method", "label", "x_axis", "y_axis"]
 
 
-def convergence(results: Results) -> Gallery:
-    """Draw one convergence figure per experiment that asks for it.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Panel:
+    """What one pair of axes shows."""
 
-    If none asks for it, every experiment with traces gets the two plain panels.
-    """
-    book = StyleBook(r for e in results.experiments for r in readings(e))
-    traced = [e for e in results.experiments if len(e.traces)]
-    asked = [e for e in traced if "convergence" in e.figures]
-    drawings = tuple(_figure(e, book) for e in asked or traced)
-    missing: tuple[Missing, ...] = ()
-    if not drawings:
-        missing = (
-            Missing(
-                name="convergence",
-                reason="no experiment has traces",
-                command=run_command("convergence"),
-            ),
-        )
-    return Gallery(drawings=drawings, missing=missing)
-
-
-def panels_of(experiment: Experiment) -> list[dict[str, Any]]:
-    """Return the panels asked for, or the two plain ones."""
-    asked = experiment.figures.get("convergence")
-    given = asked.get("panels") if isinstance(asked, dict) else None
-    if isinstance(given, list) and given:
-        return [panel for panel in given if isinstance(panel, dict)]
-    names = [
-        name
-        for name in experiment.method_order
-        if (experiment.traces["method"] == name).any()
-    ]
-    return [
-        {"title": "Error over iterations", "x": "iteration", "methods": names},
-        {"title": "Error over solver time", "x": "seconds", "methods": names},
-    ]
-
-
-def _figure(experiment: Experiment, book: StyleBook) -> Drawing:
-    panels = panels_of(experiment)
-    asked = experiment.figures.get("convergence")
-    asked = asked if isinstance(asked, dict) else {}
-    columns = int(asked.get("columns") or {1: 1, 3: 3, 7: 4, 8: 4}.get(len(panels), 2))
-    n_rows = math.ceil(len(panels) / columns)
-    figure = Figure(figsize=(3.4 * columns, 3.3 * n_rows), layout="constrained")
-    axes = np.atleast_1d(figure.subplots(n_rows, columns)).ravel()
-    points: dict[str, list[str]] = {}
-    tables: list[pd.DataFrame] = []
-    notes: list[str] = []
-    for index, (ax, panel) in enumerate(zip(axes, panels, strict=False)):
-        letter = chr(ord("a") + index) if len(panels) > 1 else ""
-        tables += _panel(ax, experiment, panel, letter, book, points)
-        note = str(panel.get("note") or "")
-        if note:
-            notes.append(f"{_lettered(panel, letter)}: {note}")
-    for ax in axes[len(panels) :]:
-        ax.set_axis_off()
-    n_trials = int(experiment.traces["trial"].nunique())
-    caption = (
-        f"Median over {n_trials} trials (line) and quartiles (band). A run that has "
-        "stopped keeps its last value. Time excludes evaluation. "
-    )
-    caption += " ".join([*notes, str(asked.get("note") or "")]).strip()
-    title = str(experiment.config.get("title") or experiment.name)
-    return Drawing(
-        name="convergence",
-        experiment=experiment.name,
-        title=title if "onvergence" in title else f"Convergence: {title}",
-        caption=caption.strip(),
-        figure=figure,
-        data=pd.concat(tables, ignore_index=True) if tables else _no_data(),
-        tooltips=points,
-    )
-
-
-def _no_data() -> pd.DataFrame:
-    return pd.DataFrame(columns=[*COLUMNS, "x", "median", "low", "high", "n_trials"])
+    title: str
+    methods: tuple[str, ...]
+    x: str = "iteration"
+    y: str = "error"
+    symbol: str = SYMMETRIC
+    n_clusters: int
+    xscale: str = ""
+    note: str = ""
+    cut: bool = False  # whether errors of the first steps may leave the axes
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -129,83 +66,283 @@ class Curve:
         return float(self.table["x"].iloc[-1])
 
 
-def curves_of(
-    experiment: Experiment, panel: Mapping[str, Any]
-) -> tuple[list[Curve], list[str]]:
+def convergence(results: Results) -> Gallery:
+    """Draw one convergence figure per experiment that asks for it.
+
+    If none asks for it, every experiment with traces gets the plain panels.
+    """
+    book = StyleBook(r for e in results.experiments for r in readings(e))
+    traced = [e for e in results.experiments if len(e.traces)]
+    asked = [e for e in traced if "convergence" in e.figures]
+    drawings = tuple(_figure(e, book) for e in asked or traced if panels_of(e))
+    missing: tuple[Missing, ...] = ()
+    if not drawings:
+        missing = (
+            Missing(
+                name="convergence",
+                reason="no experiment has traces of several iterations",
+                command=run_command("convergence"),
+            ),
+        )
+    return Gallery(drawings=drawings, missing=missing)
+
+
+def _asked(experiment: Experiment) -> Mapping[str, Any]:
+    asked = experiment.figures.get("convergence")
+    return asked if isinstance(asked, dict) else {}
+
+
+def panels_of(experiment: Experiment) -> list[Panel]:
+    """Return the panels asked for, or the plain ones, each of one matrix only."""
+    largest = int(max(experiment.traces["n_clusters"]))
+    given = _asked(experiment).get("panels")
+    asked = [p for p in given if isinstance(p, dict)] if isinstance(given, list) else []
+    if not asked:
+        points = experiment.traces.groupby("method")["iteration"].nunique()
+        names = [name for name in experiment.method_order if name in points.index]
+        asked = [
+            {"x": "iteration", "methods": names},
+            {"x": "seconds", "methods": names},
+        ]
+    wanted = [
+        Panel(
+            title=str(panel.get("title") or ""),
+            methods=tuple(str(name) for name in panel.get("methods") or ()),
+            x=str(panel.get("x") or "iteration"),
+            y=str(panel.get("y") or "error"),
+            n_clusters=int(panel.get("n_clusters") or largest),
+            xscale=str(panel.get("xscale") or ""),
+            note=str(panel.get("note") or ""),
+            cut=not given,
+        )
+        for panel in asked
+    ]
+    divided = [_divided(experiment, panel) for panel in wanted]
+    if len({len(parts) for parts in divided}) == 1:
+        # One matrix per row, the same panels side by side.
+        return [part for parts in zip(*divided, strict=True) for part in parts]
+    return [part for parts in divided for part in parts]
+
+
+def _divided(experiment: Experiment, panel: Panel) -> list[Panel]:
+    """Return a panel for each problem that the entries of a panel solve."""
+    groups = by_problem(experiment, panel.methods)
+    if len(groups) == 1:
+        (problem,) = groups
+        return [replace(panel, symbol=problem.symbol)]
+    points = experiment.traces.groupby("method")["iteration"].nunique()
+    return [
+        replace(
+            panel,
+            title=f"{panel.title}, {problem.title}" if panel.title else problem.title,
+            methods=tuple(names),
+            symbol=problem.symbol,
+        )
+        for problem, names in groups.items()
+        if max(points.get(name, 0) for name in names) >= FEWEST_POINTS
+    ]
+
+
+def _figure(experiment: Experiment, book: StyleBook) -> Drawing:
+    panels = panels_of(experiment)
+    asked = _asked(experiment)
+    columns = int(asked.get("columns") or {1: 1, 3: 3, 7: 4}.get(len(panels), 2))
+    n_rows = math.ceil(len(panels) / columns) or 1
+    figure = Figure(figsize=(3.4 * columns, 2.6 * n_rows), layout="constrained")
+    axes = np.atleast_1d(figure.subplots(n_rows, columns)).ravel()
+    tooltips: Tooltips = {}
+    tables: list[pd.DataFrame] = []
+    absent: dict[str, None] = {}
+    for index, (ax, panel) in enumerate(zip(axes, panels, strict=False)):
+        letter = _letter(index) if len(panels) > 1 else ""
+        curves, without = curves_of(experiment, panel)
+        absent.update(dict.fromkeys(without))
+        looks = [book.look(experiment.name, curve.method) for curve in curves]
+        limits = _limits(experiment, panel)
+        tooltips |= _draw_panel(ax, panel, letter, curves, looks, limits)
+        tables += [_table(curve, panel, letter) for curve in curves]
+    for ax in axes[len(panels) :]:
+        ax.set_axis_off()
+    legend_below(figure)
+    title = str(experiment.config.get("title") or experiment.name)
+    return Drawing(
+        name="convergence",
+        experiment=experiment.name,
+        title=title if "onvergence" in title else f"Convergence: {title}",
+        caption=_caption(experiment, panels, list(absent)),
+        figure=figure,
+        data=pd.concat(tables, ignore_index=True) if tables else _no_data(),
+        tooltips=tooltips,
+    )
+
+
+def _letter(index: int) -> str:
+    """Return a, b, ... z, aa, ab, ..."""
+    first, last = divmod(index, 26)
+    return (_letter(first - 1) if first else "") + chr(ord("a") + last)
+
+
+def _caption(experiment: Experiment, panels: Sequence[Panel], absent: list[str]) -> str:
+    n_trials = int(experiment.traces["trial"].nunique())
+    counts = sorted({panel.n_clusters for panel in panels})
+    words = [
+        f"K = {', '.join(map(str, counts))}. Median over {n_trials} trials (line) and "
+        "quartiles (band). A run that has stopped keeps its last value. Time excludes "
+        "evaluation."
+    ]
+    labels = {r.method: r.label for r in readings(experiment)}
+    drawn = {name for panel in panels for name in panel.methods}
+    if len({panel.symbol for panel in panels}) > 1 or _asked(experiment) == {}:
+        single = [
+            labels.get(name, name)
+            for name in experiment.method_order
+            if name not in drawn and (experiment.traces["method"] == name).any()
+        ]
+        if len(panels) > len(X_TITLES):
+            words.append(
+                "The methods minimise different things, so each panel shows those "
+                "with one and the same matrix M (or data X) and its own error; errors "
+                "of different panels cannot be compared."
+            )
+        words.append("Errors of the first steps may lie above the axes.")
+        if single:
+            words.append(f"Without iterations, so not drawn: {', '.join(single)}.")
+    if absent:
+        words.append(f"Without results, so not drawn: {', '.join(absent)}.")
+    words += [
+        f"{_lettered(panel.title, _letter(index))}: {panel.note}"
+        for index, panel in enumerate(panels)
+        if panel.note
+    ]
+    words.append(str(_asked(experiment).get("note") or ""))
+    return " ".join(word for word in words if word)
+
+
+def _no_data() -> pd.DataFrame:
+    return pd.DataFrame(columns=[*COLUMNS, "x", "median", "low", "high", "n_trials"])
+
+
+def _table(curve: Curve, panel: Panel, letter: str) -> pd.DataFrame:
+    values = (letter, curve.method, curve.label, panel.x, curve.measured)
+    head = dict(zip(COLUMNS, values, strict=True))
+    return curve.table.assign(**head)[[*COLUMNS, *curve.table.columns]]
+
+
+def curves_of(experiment: Experiment, panel: Panel) -> tuple[list[Curve], list[str]]:
     """Return the curves of a panel and the labels of methods without traces."""
-    x, y = str(panel.get("x") or "iteration"), str(panel.get("y") or "error")
-    k = int(panel.get("n_clusters") or max(experiment.traces["n_clusters"]))
     labels = {r.method: r.label for r in readings(experiment)}
     curves: list[Curve] = []
     absent: list[str] = []
-    for method in (str(name) for name in panel.get("methods") or []):
-        found = traces_of(experiment, method, k)
-        measured = y if not len(found) or found[y].notna().any() else "error"
-        trials = trials_of(found, x, measured)
+    for method in panel.methods:
+        found = traces_of(experiment, method, panel.n_clusters)
+        kept = not len(found) or found[panel.y].notna().any()
+        measured = panel.y if kept else "error"
+        trials = trials_of(found, panel.x, measured)
         label = labels.get(method, method)
         if not trials:
             absent.append(label)
             continue
-        if measured != y:
+        if measured != panel.y:
             label += " (HHᵀ)"
-        table = band(list(trials.values()), spread=x == "seconds")
+        table = band(list(trials.values()), spread=panel.x == "seconds")
         curves.append(Curve(method=method, label=label, measured=measured, table=table))
     return curves, absent
 
 
-def _panel(
+def _draw_panel(
     ax: Axes,
-    experiment: Experiment,
-    panel: Mapping[str, Any],
+    panel: Panel,
     letter: str,
-    book: StyleBook,
-    points: dict[str, list[str]],
-) -> list[pd.DataFrame]:
-    x = str(panel.get("x") or "iteration")
-    curves, absent = curves_of(experiment, panel)
+    curves: Sequence[Curve],
+    looks: Sequence[Look],
+    limits: tuple[float, float] | None,
+) -> Tooltips:
+    """Draw the curves of a panel; return the texts of their marks."""
     ends = [curve.end for curve in curves]
-    scale = str(panel.get("xscale") or "")
-    if not scale and ends:
-        scale = "log" if max(ends) > 20 * max(min(ends), 1e-12) else "linear"
-    tables: list[pd.DataFrame] = []
-    for position, curve in enumerate(curves):
-        name = f"convergence-{letter or 'a'}-{position}"
-        look = book.look(experiment.name, curve.method)
-        _draw(ax, curve, look)
+    spread = bool(ends) and max(ends) > 20 * max(min(ends), 1e-12)
+    scale = panel.xscale or ("log" if spread else "linear")
+    tooltips = {}
+    for position, (curve, look) in enumerate(zip(curves, looks, strict=True)):
+        _draw_curve(ax, curve, look)
         marks = _marks(curve, (position, len(curves)), scale)
-        ax.plot(marks["x"], marks["median"], ls="none", gid=name, **look.points)
-        points[name] = [
+        if limits:
+            marks = marks[marks["median"] < limits[1]]
+        name = f"convergence-{letter or 'a'}-{position}"
+        ax.plot(
+            *(marks["x"], marks["median"]),
+            ls="none",
+            gid=name,
+            clip_on=False,
+            zorder=3,
+            **look.points,
+        )
+        tooltips[name] = [
             f"{curve.label}: {row.median:.3g} (quartiles {row.low:.3g} to "
             f"{row.high:.3g}) at {row.x:.4g}"
             for row in marks.itertuples()
         ]
-        values = (letter, curve.method, curve.label, x, curve.measured)
-        head = dict(zip(COLUMNS, values, strict=True))
-        table = curve.table
-        tables.append(table.assign(**head)[[*COLUMNS, *table.columns]])
-    for label in absent:
-        ax.plot([], [], ls="none", label=f"{label}: not run")
-    _decorate(ax, panel, x, letter)
+    ax.set_yscale("log")
+    if limits:
+        ax.set_ylim(limits)
+    ax.set_ylabel(SPLIT if panel.y == "split_error" else panel.symbol)
+    ax.set_xlabel(X_TITLES.get(panel.x, panel.x))
+    _head(ax, panel, letter)
     if scale == "log" and ends:
-        smallest = 1.0 if x == "iteration" else max(min(ends) / 1e3, 1e-6)
-        ax.set_xscale("symlog", linthresh=smallest, linscale=0.25)
-        ax.set_xlim(left=0)
-    return tables
+        _log_axis(ax, 1.0 if panel.x == "iteration" else max(min(ends) / 1e3, 1e-6))
+    return tooltips
 
 
-def _lettered(panel: Mapping[str, Any], letter: str) -> str:
+def _limits(experiment: Experiment, panel: Panel) -> tuple[float, float] | None:
+    """Return where to cut an axis that the first iterations would fill, or None.
+
+    The iterations decide for the panel over time as well, so both have one scale.
+    """
+    if not panel.cut:
+        return None
+    curves, _ = curves_of(experiment, replace(panel, x="iteration"))
+    tables = [curve.table for curve in curves]
+    later = [table[table["x"] > 0.02 * table["x"].iloc[-1] + 1] for table in tables]
+    settled = max((float(t["high"].max()) for t in later if len(t)), default=math.inf)
+    highest = max((float(table["high"].max()) for table in tables), default=0.0)
+    if highest <= 100 * settled:
+        return None
+    return 0.8 * min(float(table["low"].min()) for table in tables), 3 * settled
+
+
+def _log_axis(ax: Axes, smallest: float) -> None:
+    """Let the axis be logarithmic beyond ``smallest`` and begin at 0."""
+    ax.set_xscale("symlog", linthresh=smallest, linscale=0.25)
+    ax.set_xlim(left=0)
+    end = ax.get_xlim()[1]
+    decades = LogLocator(base=10).tick_values(smallest, end)
+    # The first decade is too near to zero for both numbers to be read.
+    ticks = [value for value in decades if 3 * smallest < value <= end]
+    ax.xaxis.set_major_locator(FixedLocator([0.0, *ticks]))
+    ax.xaxis.set_minor_locator(NullLocator())
+
+
+def _lettered(title: str, letter: str) -> str:
     """Return the title of a panel, with its letter unless it brings its own."""
-    title = str(panel.get("title") or "")
     return f"({letter}) {title}" if letter and not title.startswith("(") else title
 
 
-def _draw(ax: Axes, curve: Curve, look: Look) -> None:
+def _head(ax: Axes, panel: Panel, letter: str) -> None:
+    # A sign never starts a line of its own.
+    said = plot_text(panel.note).replace(" >= ", "\u00a0≥\u00a0")
+    note = "\n".join(textwrap.wrap(said, 52))
+    wrapped = textwrap.wrap(plot_text(_lettered(panel.title, letter)), 40)
+    ax.set_title("\n".join(wrapped), pad=5 + 8.5 * len(note.splitlines()))
+    if note:
+        ax.text(0, 1.02, note, transform=ax.transAxes, fontsize=6.5, va="bottom")
+
+
+def _draw_curve(ax: Axes, curve: Curve, look: Look) -> None:
     table = curve.table
     ax.fill_between(
         table["x"], table["low"], table["high"], color=look.color, alpha=0.16, lw=0
     )
     ax.plot(table["x"], table["median"], **look.line)
-    ax.plot([], [], label=curve.label, **look.line, **look.points)
+    ax.plot([], [], label=plot_text(curve.label), **look.line, **look.points)
 
 
 def _marks(curve: Curve, place: tuple[int, int], scale: str) -> pd.DataFrame:
@@ -218,21 +355,3 @@ def _marks(curve: Curve, place: tuple[int, int], scale: str) -> pd.DataFrame:
     else:
         picks = np.searchsorted(xs, shares * xs[-1]).clip(max=len(xs) - 1)
     return curve.table.iloc[np.unique(picks)]
-
-
-def _decorate(ax: Axes, panel: Mapping[str, Any], x: str, letter: str) -> None:
-    ax.set_yscale("log")
-    ax.set_xlabel(X_TITLES.get(x, x))
-    y = str(panel.get("y") or "error")
-    ax.set_ylabel(Y_TITLES.get(y, y))
-    # A sign never starts a line of its own.
-    said = str(panel.get("note") or "").replace(" >= ", "\u00a0≥\u00a0")
-    note = "\n".join(textwrap.wrap(said, 52))
-    title = "\n".join(textwrap.wrap(_lettered(panel, letter), 34))
-    ax.set_title(title, pad=5 + 8.5 * len(note.splitlines()))
-    if note:
-        ax.text(0, 1.02, note, transform=ax.transAxes, fontsize=6.5, va="bottom")
-    labels = ax.get_legend_handles_labels()[1]
-    if labels:
-        columns = 2 if max(map(len, labels)) < 18 else 1
-        ax.legend(loc="upper center", bbox_to_anchor=(0.5, -0.2), ncols=columns)

@@ -1,0 +1,79 @@
+"""What an entry minimises: only errors of one problem belong on one axis.
+
+A trace is the error of the matrix that its method factors, relative to that matrix.
+Different similarities, preprocessing or weights of the regulariser give different
+matrices, and some methods factor the data or train a network instead.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from symmf.reporting.results import Experiment
+from symmf.reporting.selection.readings import Reading, readings, reference_weight
+
+SYMMETRIC = "‖M − HHᵀ‖² / ‖M‖²"
+# Estimators that do not factor a similarity: what they minimise, and its sign.
+OWN_PROBLEMS = {
+    "nmf": ("X: the data", "‖X − UVᵀ‖² / ‖X‖²"),
+    "gnmf": ("X: the data, with a graph", "objective / ‖X‖²"),
+    "dsc": ("loss of a network", "loss"),
+}
+# Baselines that share one similarity by default: their authors' graph.
+GRAPH_METHODS = ("symnmf", "symhals", "snmf", "spectral")
+_MATRIX_KEYS = ("similarity", "similarity_options", "n_neighbors", "sigma")
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """What is minimised; entries with equal problems can be compared."""
+
+    title: str
+    symbol: str = SYMMETRIC
+    preprocess: str = ""
+
+
+def problem_of(experiment: Experiment, reading: Reading) -> Problem:
+    """Return the problem of an entry at its reference lambda, as far as it is told."""
+    if reading.estimator in OWN_PROBLEMS:
+        title, symbol = OWN_PROBLEMS[reading.estimator]
+        return Problem(title, symbol)
+    trials = experiment.trials[experiment.trials["method"] == reading.method]
+    preprocess = str(trials["preprocess"].iloc[0]) if len(trials) else ""
+    weights = [float(value) for value in trials["lambda"].dropna().unique()]
+    settings = reading.settings
+    given = {key: settings[key] for key in _MATRIX_KEYS if key in settings}
+    if set(given) <= {"similarity"}:
+        words = str(given.get("similarity", "")).replace("_", " ")
+    else:
+        words = json.dumps(given, sort_keys=True)
+    if not words:
+        graph = reading.estimator in GRAPH_METHODS
+        words = "the baselines' graph" if graph else f"default of {reading.estimator}"
+    weight = reference_weight(weights) if weights else 0.0
+    title = f"M: {words}, λ = {weight:g}" if weight else f"M: {words}"
+    return Problem(title, preprocess=preprocess)
+
+
+def by_problem(
+    experiment: Experiment, methods: Sequence[str]
+) -> dict[Problem, list[str]]:
+    """Group entries by what they minimise, in the order given.
+
+    Problems that differ in the preprocessing alone get it into their titles.
+    """
+    known = {reading.method: reading for reading in readings(experiment)}
+    groups: dict[Problem, list[str]] = {}
+    for method in methods:
+        reading = known.get(method)
+        problem = problem_of(experiment, reading) if reading else Problem("")
+        groups.setdefault(problem, []).append(method)
+    titles = [problem.title for problem in groups]
+    return {
+        Problem(f"{p.title} ({p.preprocess or 'as loaded'})", p.symbol, p.preprocess)
+        if titles.count(p.title) > 1
+        else p: names
+        for p, names in groups.items()
+    }
