@@ -1,4 +1,4 @@
-"""``symmf run``, ``status``, ``info``, ``replay`` and ``merge``."""
+"""``symmf run``, ``status`` and ``merge``."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ def run(
             max_trials=max_trials,
         )
         if dry_run:
-            _show_estimates(plans, jobs, **choices)
+            _show_estimates(plans, jobs, results, **choices)
             return
         with make_progress(quiet=quiet, n_experiments=len(plans)) as progress:
             summary = runner.run(plans, backend=backend, listener=progress, **choices)
@@ -160,6 +160,7 @@ def _show_summary(plans: list[Plan], summary: Summary, results: Path) -> None:
 def _show_estimates(
     plans: list[Plan],
     jobs: int,
+    results: Path,
     *,
     fresh: bool,
     retry_failed: bool,
@@ -167,9 +168,14 @@ def _show_estimates(
 ) -> None:
     from symmf.cli.progress import duration
     from symmf.experiment.estimate import estimate, wall_seconds
+    from symmf.experiment.store.places import results_place
 
     del fail_fast
-    found = [estimate(plan, fresh=fresh, retry_failed=retry_failed) for plan in plans]
+    reference = results_place(results, reference=True).folder
+    found = [
+        estimate(plan, fresh=fresh, retry_failed=retry_failed, reference=reference)
+        for plan in plans
+    ]
     for cost in found:
         click.echo(
             f"{cost.experiment}: {cost.total} trials, {cost.done} done "
@@ -188,7 +194,9 @@ def _show_estimates(
         click.echo(f"  memory: about {cost.memory_mb:.0f} MB per worker ({basis})")
     if any(cost.timed for cost in found):
         wall = duration(wall_seconds(found, jobs))
-        click.echo(f"With {_count(jobs, 'worker')}: about {wall} for the timed trials.")
+        all_timed = all(cost.timed == cost.missing for cost in found)
+        for_what = "" if all_timed else " for the timed trials"
+        click.echo(f"With {_count(jobs, 'worker')}: about {wall}{for_what}.")
     click.echo("Nothing was run or written.")
 
 
@@ -199,61 +207,24 @@ def _count(n: int, word: str) -> str:
 @click.command()
 @_results
 def status(results: Path) -> None:
-    """Show what is done per experiment."""
-    from rich.console import Console
-    from rich.table import Table
+    """Show what is done per experiment, and how long the rest may take.
 
+    Times are computing times of single trials; divide by the number of workers.
+    """
+    from symmf.cli._tables import show_table
     from symmf.experiment.status import survey
+    from symmf.experiment.store.places import results_place
 
-    found = survey(results)
+    reference = results_place(results, reference=True).folder
+    found = survey(results, reference)
     if not found:
         click.echo(
-            f"There is no experiment in {results} yet. Start one: symmf run CONFIG"
+            f"There is no experiment in {results} yet. Start one: symmf run quickstart"
         )
         return
-    table = Table("experiment", box=None, pad_edge=False)
-    for title in ("done", "total", "failed", "missing", "time"):
-        table.add_column(title, justify="right")
-    table.add_column("state")
-    for line in found:
-        table.add_row(*line.cells())
-    Console().print(table)
-
-
-@click.command()
-@click.argument("key")
-@_results
-def info(key: str, results: Path) -> None:
-    """Show one record in full; KEY may be its first few characters."""
-    from symmf.experiment.status import describe_record
-    from symmf.experiment.store.folder import find_record
-
-    store, record = find_record(results, key)
-    click.echo(describe_record(store, record))
-
-
-@click.command()
-@click.argument("key")
-@_results
-@click.pass_context
-def replay(context: click.Context, key: str, results: Path) -> None:
-    """Run one record again and compare it bit by bit (exit code 1 if it differs)."""
-    from symmf.experiment.replay import replay as play_again
-    from symmf.experiment.store.folder import find_record
-
-    _, record = find_record(results, key)
-    again = play_again(record)
-    click.echo(f"{record.trial.experiment}: {record.trial.title} ({record.key[:12]})")
-    for name, value in record.outcome.scores.items():
-        new = again.outcome.scores.get(name)
-        click.echo(f"  {name:8} recorded {value!r}  again {new!r}")
-    if again.same:
-        click.echo("Same bits.")
-        return
-    click.echo(f"Different: {', '.join(again.differences)}.", err=True)
-    if not again.outcome.ok:
-        click.echo(f"  now {again.outcome.status}: {again.outcome.message}", err=True)
-    context.exit(1)
+    titles = ["experiment", "done", "total", "failed", "missing", "time", "left"]
+    rows = [line.cells() for line in found]
+    show_table([*titles, "state"], rows, wide=["state"], right=titles[1:])
 
 
 @click.command()

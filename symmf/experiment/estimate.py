@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from statistics import median
 from typing import Any
 
+from symmf.errors import SymmfError
 from symmf.experiment.plan import Plan
-from symmf.experiment.values import Trial
+from symmf.experiment.store.folder import ExperimentStore
+from symmf.experiment.store.rows import read_rows
+from symmf.experiment.values import Record, Status, Trial
 
 # An idle worker with Python, numpy, scipy and scikit-learn loaded.
 WORKER_MB = 200.0
@@ -37,19 +41,33 @@ class Estimate:
 
 
 def estimate(
-    plan: Plan, *, fresh: bool = False, retry_failed: bool = False
+    plan: Plan,
+    *,
+    fresh: bool = False,
+    retry_failed: bool = False,
+    reference: Path | None = None,
 ) -> Estimate:
-    """Estimate the cost of what a run of ``plan`` would compute."""
+    """Estimate the cost of what a run of ``plan`` would compute.
+
+    Times are those of the experiment's own records, else those of the study in the
+    folder ``reference``.
+    """
     missing = plan.missing()
     again = plan.selected if fresh else plan.failed() if retry_failed else []
     missing += [t for t in again if t.key in plan.records]
-    guesses = _Timings(plan).guess(missing)
+    timings = Timings()
+    for record in plan.records.values():
+        timings.add_record(record)
+    if reference is not None:
+        timings.add_rows(reference / plan.name)
+    guesses = timings.guess(missing)
     known = [guess for guess in guesses if guess is not None]
     recorded = [
         record.outcome.peak_memory_mb
         for record in plan.records.values()
         if record.outcome.peak_memory_mb is not None
     ]
+    recorded = recorded or [peak for peak in timings.peaks_mb if peak > 0]
     rough = WORKER_MB + 3 * _megabytes(plan.data.X)
     return Estimate(
         experiment=plan.name,
@@ -64,34 +82,68 @@ def estimate(
     )
 
 
-class _Timings:
-    """Recorded times, looked up from the most to the least similar trial."""
+class Timings:
+    """Known times, looked up from the most to the least similar trial.
 
-    def __init__(self, plan: Plan) -> None:
-        self._found: dict[Any, list[float]] = {}
-        for record in plan.records.values():
-            if record.outcome.ok and record.outcome.seconds is not None:
-                for name in self._names(record.trial):
-                    self._found.setdefault(name, []).append(record.outcome.seconds)
+    What was added first counts; later ones only where it is silent.
+    """
 
-    @staticmethod
-    def _names(trial: Trial) -> list[Any]:
-        k, weight = trial.n_clusters, trial.laplacian_weight
-        return [
-            (trial.method, k, weight),
-            (trial.method, k),
-            (trial.estimator, k),
-            (trial.method,),
-            (trial.estimator,),
-        ]
+    def __init__(self) -> None:
+        self._sources: list[dict[Any, list[float]]] = [{}, {}]
+        self.peaks_mb: list[float] = []
+
+    def add_record(self, record: Record) -> None:
+        """Add the time of an own trial."""
+        if record.outcome.ok and record.outcome.seconds is not None:
+            trial = record.trial
+            names = _names(
+                trial.method,
+                trial.estimator,
+                trial.n_clusters,
+                trial.laplacian_weight,
+            )
+            self._add(0, names, record.outcome.seconds)
+
+    def add_rows(self, folder: Path) -> None:
+        """Add the times in the ``trials.csv`` of another run of the experiment."""
+        try:
+            rows = read_rows(ExperimentStore(folder))
+        except SymmfError:
+            return
+        for row in rows.values():
+            try:
+                seconds, k = float(row["seconds"]), int(row["n_clusters"])
+                weight = float(row["lambda"]) if row["lambda"] else None
+                names = _names(row["method"], row["estimator"], k, weight)
+                peak = float(row["peak_memory_mb"] or 0)
+            except (KeyError, ValueError):
+                continue
+            if row["status"] == Status.OK and seconds >= 0:
+                self._add(1, names, seconds)
+                self.peaks_mb.append(peak)
+
+    def _add(self, source: int, names: Iterable[Any], seconds: float) -> None:
+        for name in names:
+            self._sources[source].setdefault(name, []).append(seconds)
 
     def guess(self, trials: Iterable[Trial]) -> list[float | None]:
+        """Return the likely time of each trial, None where nothing like it is known."""
         guesses: list[float | None] = []
         for trial in trials:
-            known = (self._found.get(name) for name in self._names(trial))
+            names = _names(
+                trial.method,
+                trial.estimator,
+                trial.n_clusters,
+                trial.laplacian_weight,
+            )
+            known = (found.get(name) for found in self._sources for name in names)
             times = next((found for found in known if found), None)
             guesses.append(median(times) if times else None)
         return guesses
+
+
+def _names(method: str, estimator: str, k: int, weight: float | None) -> list[Any]:
+    return [(method, k, weight), (method, k), (estimator, k), (method,), (estimator,)]
 
 
 def wall_seconds(estimates: Sequence[Estimate], jobs: int) -> float:

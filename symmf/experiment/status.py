@@ -8,9 +8,11 @@ from pathlib import Path
 from typing import Any
 
 from symmf.errors import SymmfError
+from symmf.experiment.estimate import Timings
 from symmf.experiment.store.folder import ExperimentStore, list_experiments
+from symmf.experiment.store.layout import TRIALS_FILE
 from symmf.experiment.store.lock import holder_sentence, is_locked
-from symmf.experiment.values import Record
+from symmf.experiment.values import Record, Trial
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,20 +25,27 @@ class StatusLine:
     failed: int
     seconds: float
     state: str
+    #: computing time of what is missing, where something like it was timed
+    left: float | None = None
 
     def cells(self) -> tuple[str, ...]:
-        """Return the line as text: name, done, total, failed, missing, time, state."""
+        """Return the line as text: name, counts, time, time left, state."""
         numbers = (self.done, self.total, self.failed, self.total - self.done)
         texts = (str(number) for number in numbers)
-        return (self.experiment, *texts, f"{self.seconds:.0f} s", self.state)
+        left = "?" if self.left is None else f"{self.left:.0f} s"
+        return (self.experiment, *texts, f"{self.seconds:.0f} s", left, self.state)
 
 
-def survey(results: Path | str) -> list[StatusLine]:
-    """Look at every experiment of a results folder."""
-    return [_look(store) for store in list_experiments(results)]
+def survey(results: Path | str, reference: Path | None = None) -> list[StatusLine]:
+    """Look at every experiment of a results folder.
+
+    The time left is taken from its own trials, else from those of the study in the
+    folder ``reference``.
+    """
+    return [_look(store, reference) for store in list_experiments(results)]
 
 
-def _look(store: ExperimentStore) -> StatusLine:
+def _look(store: ExperimentStore, reference: Path | None) -> StatusLine:
     try:
         trials = store.trials()
     except SymmfError as error:
@@ -50,6 +59,7 @@ def _look(store: ExperimentStore) -> StatusLine:
         )
     read = {key: store.read(key) for key in {trial.key for trial in trials}}
     records = [record for t in trials if (record := read[t.key]) is not None]
+    missing = [trial for trial in trials if read[trial.key] is None]
     failed = sum(not record.outcome.ok for record in records)
     if is_locked(store.folder):
         state = f"running: {holder_sentence(store.folder)}"
@@ -64,15 +74,32 @@ def _look(store: ExperimentStore) -> StatusLine:
         failed=failed,
         seconds=sum(record.outcome.seconds or 0.0 for record in records),
         state=state,
+        left=_left(missing, records, store, reference),
     )
+
+
+def _left(
+    missing: list[Trial],
+    records: list[Record],
+    store: ExperimentStore,
+    reference: Path | None,
+) -> float | None:
+    timings = Timings()
+    for record in records:
+        timings.add_record(record)
+    if reference is not None:
+        timings.add_rows(reference / store.name)
+    known = [guess for guess in timings.guess(missing) if guess is not None]
+    return sum(known) if len(known) == len(missing) else None
 
 
 def describe_record(store: ExperimentStore, record: Record) -> str:
     """Write a record in full, for reading."""
     trial, outcome = record.trial, record.outcome
+    path = store.path(record.key)
     lines = [
         f"key          {record.key}",
-        f"file         {store.path(record.key)}",
+        f"file         {path if path.exists() else store.folder / TRIALS_FILE}",
         f"experiment   {trial.experiment}",
         f"trial        {trial.title}",
         f"estimator    {trial.estimator} {_text(trial.parameters)}",
@@ -97,8 +124,9 @@ def describe_record(store: ExperimentStore, record: Record) -> str:
             f"trace        {len(outcome.error)} iterates, error {first!r} to {last!r}"
         )
     lines += [f"warning      {warning}" for warning in outcome.warnings]
-    lines.append("provenance")
-    lines += _indented(json.dumps(record.provenance, indent=2, sort_keys=True))
+    if record.provenance:
+        lines.append("provenance")
+        lines += _indented(json.dumps(record.provenance, indent=2, sort_keys=True))
     if outcome.traceback:
         lines.append("traceback")
         lines += _indented(outcome.traceback)

@@ -36,7 +36,6 @@ from symmf.experiment.store.export import (
 )
 from symmf.experiment.store.folder import (
     ExperimentStore,
-    find_record,
     list_experiments,
 )
 from symmf.experiment.store.layout import trial_columns
@@ -513,24 +512,11 @@ def test_thinning_keeps_first_and_last_in_order(n):
 # Finding things
 
 
-def test_experiments_and_records_are_found(tmp_path):
-    store = filled(tmp_path)
+def test_experiments_are_found(tmp_path):
+    filled(tmp_path)
     (tmp_path / "tables").mkdir()
     assert [found.name for found in list_experiments(tmp_path)] == ["study"]
     assert list_experiments(tmp_path / "absent") == []
-    key = store.list_keys()[0]
-    assert find_record(tmp_path, key[:20])[1].key == key
-    for prefix in ("zz", ""):
-        with pytest.raises(InputError, match="No record"):
-            find_record(tmp_path, prefix)
-    many = {key[:1] for key in store.list_keys()}
-    if len(many) < len(store.list_keys()):
-        crowded = max(many, key=lambda c: sum(k[0] == c for k in store.list_keys()))
-        with pytest.raises(InputError, match="Give more of it"):
-            find_record(tmp_path, crowded)
-    store.path(key).write_bytes(b"")
-    with pytest.raises(InputError, match="damaged"):
-        find_record(tmp_path, key)
 
 
 def test_the_stored_grid_needs_no_estimators(tmp_path):

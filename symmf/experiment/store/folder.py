@@ -5,11 +5,10 @@ from __future__ import annotations
 import json
 import logging
 import os
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from symmf.errors import ConfigError, InputError, SymmfError
+from symmf.errors import ConfigError, SymmfError
 from symmf.experiment.config.grid import Facts, expand
 from symmf.experiment.config.model import ExperimentConfig, validate
 from symmf.experiment.config.yaml import read_yaml
@@ -197,42 +196,3 @@ def list_experiments(results: Path | str) -> list[ExperimentStore]:
         return []
     folders = sorted(path.parent for path in results.glob(f"*/{EXPERIMENT_FILE}"))
     return [ExperimentStore(path) for path in folders if not is_reserved(path.name)]
-
-
-def find_record(results: Path | str, prefix: str) -> tuple[ExperimentStore, Record]:
-    """Return the one record whose key starts with ``prefix``.
-
-    Raises
-    ------
-    InputError
-        If there is none, or more than one.
-    """
-    prefix = prefix.strip().lower().removesuffix(RECORD_SUFFIX)
-    found = [
-        (store, key) for store, key in _all_keys(results) if key.startswith(prefix)
-    ]
-    if not prefix or not found:
-        raise InputError(
-            f'No record in {results} has a key starting with "{prefix}". '
-            "The column `key` of trials.csv lists them."
-        )
-    if len({key for _, key in found}) > 1:
-        some = ", ".join(f"{key[:12]} ({store.name})" for store, key in found[:4])
-        raise InputError(
-            f'{len(found)} records have a key starting with "{prefix}": {some}'
-            f"{' ...' if len(found) > 4 else ''}. Give more of it."
-        )
-    store, key = found[0]
-    record = store.read(key)
-    if record is None:
-        raise InputError(
-            f"The record {store.path(key)} is damaged. "
-            "Run the experiment again to have it computed anew."
-        )
-    return store, record
-
-
-def _all_keys(results: Path | str) -> Iterator[tuple[ExperimentStore, str]]:
-    for store in list_experiments(results):
-        for key in store.list_keys():
-            yield store, key

@@ -1,0 +1,197 @@
+"""``symmf info``, ``replay`` and ``verify``: single trials, kept and run again."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from symmf.cli._complete import complete_experiments
+
+if TYPE_CHECKING:
+    from symmf.experiment.replay import Kept
+    from symmf.experiment.verify import TrialVerdict, Verification
+
+SHOWN = 5
+
+
+def _places(command: Callable[..., Any]) -> Callable[..., Any]:
+    results = click.option(
+        "--results",
+        type=click.Path(file_okay=False, path_type=Path),
+        default=Path("results"),
+        show_default=True,
+        help="Folder of results.",
+    )
+    return results(command)
+
+
+_reference = click.option(
+    "--reference", is_flag=True, help="Look in the reference study alone."
+)
+
+
+def _find(key: str, results: Path, *, reference: bool) -> Kept:
+    from symmf.experiment.replay import find_kept
+    from symmf.experiment.store.places import results_place
+
+    study = results_place(results, reference=True).folder
+    folders = [study] if reference else [results, study]
+    return find_kept(list(dict.fromkeys(folders)), key)
+
+
+@click.command()
+@click.argument("key")
+@_reference
+@_places
+def info(key: str, reference: bool, results: Path) -> None:
+    """Show one trial in full; KEY may be its first few characters.
+
+    Own runs are looked through first, then the reference study.
+    """
+    from symmf.experiment.status import describe_record
+
+    kept = _find(key, results, reference=reference)
+    click.echo(describe_record(kept.store, kept.record))
+    if kept.row is not None and kept.row.get("labels_sha256"):
+        click.echo(f"labels       sha256 {kept.row['labels_sha256']}")
+
+
+@click.command()
+@click.argument("key")
+@_reference
+@_places
+@click.pass_context
+def replay(context: click.Context, key: str, reference: bool, results: Path) -> None:
+    """Run one trial again and compare it with what was kept.
+
+    A record is compared bit by bit; a trial of the reference study by its scores,
+    iterations, stop reason and the digest of its labels. Exit code 1 if it differs, or
+    if there was nothing to compare.
+    """
+    from symmf.experiment.replay import replay_kept
+
+    kept = _find(key, results, reference=reference)
+    trial, outcome = kept.record.trial, kept.record.outcome
+    click.echo(f"{trial.experiment}: {trial.title} ({trial.key[:12]})")
+    again = replay_kept(kept)
+    if not outcome.ok:
+        click.echo(
+            f"  recorded {outcome.status}: {outcome.message or 'no message'}\n"
+            f"  again    {again.outcome.status}: {again.outcome.message or 'a result'}"
+        )
+        click.echo("The trial had no result, so there is nothing to compare.", err=True)
+        context.exit(1)
+    for name, value in outcome.scores.items():
+        new = again.outcome.scores.get(name)
+        click.echo(f"  {name:8} recorded {value!r}  again {new!r}")
+    if again.same:
+        click.echo("Same bits." if kept.row is None else "Same result.")
+        return
+    click.echo(f"Different: {', '.join(again.differences)}.", err=True)
+    if not again.outcome.ok:
+        click.echo(f"  now {again.outcome.status}: {again.outcome.message}", err=True)
+    context.exit(1)
+
+
+@click.command()
+@click.argument("experiments", nargs=-1, shell_complete=complete_experiments)
+@click.option(
+    "--sample",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="Run N trials of the reference again, drawn at random, and compare.",
+)
+@click.option(
+    "--seed", type=click.IntRange(min=0), default=0, help="Which draw of --sample."
+)
+@click.option("--jobs", "-j", type=click.IntRange(min=1), help="Trials at a time.")
+@_places
+@click.pass_context
+def verify(
+    context: click.Context,
+    experiments: tuple[str, ...],
+    sample: int | None,
+    seed: int,
+    jobs: int | None,
+    results: Path,
+) -> None:
+    """Compare own trials with the reference study, key by key.
+
+    Equal: status, labels, scores, iterations and stop reason are the same. Different
+    results of one key come from the environment; its differences are printed.
+
+    Exit codes: 0 all that was compared is equal, 1 something differs, 2 there was
+    nothing to compare, 3 data are missing.
+    """
+    from symmf.errors import InputError
+    from symmf.experiment import verify as verification
+    from symmf.experiment.store.places import Source, results_place
+
+    place = results_place(results, reference=True)
+    if place.source is not Source.REFERENCE:
+        raise InputError(f"There is no reference study, neither in {results} nor here.")
+    click.echo(f"Reference: {place.folder}")
+    if sample is None:
+        found = verification.verify(results, place.folder, experiments)
+        if not any(
+            v.count(verification.Agreement.EQUAL) + len(v.different()) for v in found
+        ):
+            _show(found)
+            raise InputError(
+                f"No own trial in {results} has a key of the reference. Run one of its "
+                "experiments (`symmf configs`), or `symmf verify --sample 5`."
+            )
+    else:
+        found = _sampled(place.folder, sample, seed, experiments, jobs)
+    _show(found)
+    context.exit(_exit_code(found))
+
+
+def _sampled(
+    folder: Path, sample: int, seed: int, experiments: tuple[str, ...], jobs: int | None
+) -> list[Verification]:
+    from symmf.experiment import verify as verification
+    from symmf.experiment.execution.backend import default_jobs
+    from symmf.experiment.execution.local_pool import LocalPool
+
+    with LocalPool(jobs or default_jobs()) as pool:
+        return verification.verify_sample(
+            folder, sample, seed=seed, experiments=experiments, backend=pool
+        )
+
+
+def _exit_code(found: list[Verification]) -> int:
+    from symmf.experiment.verify import Agreement
+
+    if any(v.different() for v in found):
+        return 1
+    return 3 if any(v.count(Agreement.MISSING) for v in found) else 0
+
+
+def _show(found: list[Verification]) -> None:
+    from symmf.experiment.verify import Agreement
+
+    for one in found:
+        counts = [
+            f"{one.count(agreement)} {agreement.value}"
+            for agreement in Agreement
+            if one.count(agreement) or agreement is Agreement.EQUAL
+        ]
+        click.echo(f"{one.experiment}: {', '.join(counts)}")
+        told = [t for t in one.trials if t.differences or t.reason]
+        for trial in told[:SHOWN]:
+            click.echo(_line(trial))
+        if len(told) > SHOWN:
+            click.echo(f"  and {len(told) - SHOWN} more")
+        if one.different() and one.environment:
+            click.echo("  the environments differ in:")
+            for line in one.environment:
+                click.echo(f"    {line}")
+
+
+def _line(trial: TrialVerdict) -> str:
+    said = trial.reason or "; ".join(map(str, trial.differences))
+    return f"  {trial.key[:12]} {trial.title}: {said}"

@@ -1,0 +1,208 @@
+"""Trials kept as rows: found, run again, and compared with own ones by key."""
+
+from __future__ import annotations
+
+import csv
+import json
+import shutil
+
+import pytest
+from runner_cases import run_config, write_config
+from test_runner import methods, pool  # noqa: F401
+
+from symmf.errors import DataError, InputError
+from symmf.experiment.estimate import estimate
+from symmf.experiment.plan import make_plans
+from symmf.experiment.replay import _job, find_kept, replay_kept
+from symmf.experiment.status import survey
+from symmf.experiment.store.folder import ExperimentStore
+from symmf.experiment.store.rows import all_rows, compare_rows, read_rows
+from symmf.experiment.verify import (
+    Agreement,
+    environment_differences,
+    verify,
+    verify_sample,
+)
+
+
+@pytest.fixture
+def study(tmp_path, pool):  # noqa: F811
+    """A finished experiment as the reference keeps it: without records."""
+    path = write_config(tmp_path, "[symmf, kmeans, raises]", trials="1")
+    run_config(path, tmp_path / "results", pool)
+    folder = tmp_path / "reference" / "tiny"
+    shutil.copytree(
+        tmp_path / "results" / "tiny", folder, ignore=shutil.ignore_patterns("records")
+    )
+    return tmp_path
+
+
+def change(folder, **columns):
+    """Change columns of the first row of a table of trials."""
+    path = folder / "trials.csv"
+    with path.open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    rows[0] |= columns
+    with path.open("w", newline="") as file:
+        writer = csv.DictWriter(file, rows[0])
+        writer.writeheader()
+        writer.writerows(rows)
+    return rows[0]["key"]
+
+
+def test_a_row_is_enough_to_run_a_trial_again(study, pool):  # noqa: F811
+    reference = study / "reference"
+    rows = read_rows(ExperimentStore(reference / "tiny"))
+    assert len(rows) == 6
+    for key, row in rows.items():
+        kept = find_kept([reference], key[:16])
+        assert kept.row == row
+        assert kept.record.key == key
+        again = replay_kept(kept, pool)
+        assert again.same
+        assert again.outcome.status == row["status"]
+
+
+def test_the_grid_is_found_without_provenance(study, pool):  # noqa: F811
+    (study / "reference" / "tiny" / "provenance.json").unlink()
+    key = next(iter(read_rows(ExperimentStore(study / "reference" / "tiny"))))
+    assert replay_kept(find_kept([study / "reference"], key), pool).same
+
+
+def test_what_differs_is_named(study, pool):  # noqa: F811
+    folder = study / "reference" / "tiny"
+    key = change(folder, ac="0.123", labels_sha256="0" * 64, n_iter="7")
+    again = replay_kept(find_kept([folder.parent], key), pool)
+    assert again.differences[:2] == (
+        "labels",
+        f"ac 0.123 -> {again.outcome.scores['ac']}",
+    )
+    assert again.differences[2].startswith("n_iter 7 -> ")
+
+
+def test_a_changed_default_of_a_method_is_undone(study, monkeypatch):
+    trial = find_kept([study / "reference"], _key_of(study, "symmf")).record.trial
+    now = {**trial.defaults, "max_iter": 7, "similarity": "cosine", "new": 1}
+    monkeypatch.setattr("symmf.experiment.replay.defaults_of", lambda _: now)
+    job = _job(trial)
+    assert job.trial.parameters["max_iter"] == trial.defaults["max_iter"]
+    assert job.trial.parameters["similarity"] == trial.defaults["similarity"]
+    assert "new" not in job.trial.parameters
+    assert job.trial.key == trial.key
+
+
+def _key_of(study, method):
+    rows = read_rows(ExperimentStore(study / "reference" / "tiny"))
+    return next(key for key, row in rows.items() if row["method"] == method)
+
+
+def test_keys_are_found_in_order_or_refused(study):
+    places = [study / "results", study / "reference"]
+    key = _key_of(study, "kmeans")
+    assert find_kept(places, key).row is None
+    assert find_kept(places[::-1], key).row is not None
+    for prefix in ("zz", ""):
+        with pytest.raises(InputError, match="No trial in"):
+            find_kept(places, prefix)
+    keys = read_rows(ExperimentStore(study / "reference" / "tiny"))
+    crowded = [p for p in "0123456789abcdef" if sum(k[0] == p for k in keys) > 1]
+    for prefix in crowded:
+        with pytest.raises(InputError, match="Give more of it"):
+            find_kept(places, prefix)
+    folder = study / "reference" / "tiny"
+    experiment = folder / "experiment.yaml"
+    experiment.write_text(experiment.read_text().replace("seed: 2022", "seed: 1"))
+    with pytest.raises(InputError, match="does not follow from"):
+        find_kept([study / "reference"], key)
+
+
+def test_own_trials_are_set_beside_the_reference(study, pool):  # noqa: F811
+    own, reference = study / "results", study / "reference"
+    (found,) = verify(own, reference)
+    assert found.count(Agreement.EQUAL) == 6
+    assert not found.different()
+    assert found.environment == ()
+    # a record without a row counts, a missing one is "not run"
+    (own / "tiny" / "trials.csv").unlink()
+    store = ExperimentStore(own / "tiny")
+    store.discard(store.list_keys()[0])
+    change(reference / "tiny", stop="other", seconds="1e9")
+    (found,) = verify(own, reference, ["tiny"])
+    assert found.count(Agreement.NOT_RUN) == 1
+    assert found.count(Agreement.EQUAL) + found.count(Agreement.DIFFERENT) == 5
+    path = study / "tiny.yaml"
+    run_config(path, own, pool, settings=["seed=5", "trials=1"])
+    (found,) = verify(own, reference)
+    assert found.count(Agreement.ELSEWHERE) == 6
+    with pytest.raises(InputError, match="Did you mean 'tiny'"):
+        verify(own, reference, ["tinny"])
+
+
+def test_the_environment_is_compared(study):
+    path = study / "reference" / "tiny" / "provenance.json"
+    content = json.loads(path.read_text())
+    content["environment"]["libraries"]["numpy"] = "0.1"
+    path.write_text(json.dumps(content))
+    change(study / "reference" / "tiny", n_iter="99")
+    (found,) = verify(study / "results", study / "reference")
+    (different,) = found.different()
+    assert "n_iter 99 -> " in str(different.differences[0])
+    assert any(line.startswith("numpy ") for line in found.environment)
+    assert any(line.endswith("reference 0.1") for line in found.environment)
+    assert environment_differences({}, {"blas": 3}) == ()
+
+
+def test_a_sample_of_the_reference_is_run_again(study, pool):  # noqa: F811
+    reference = study / "reference"
+    (found,) = verify_sample(reference, 3, seed=1, backend=pool)
+    assert found.count(Agreement.EQUAL) == 3
+    drawn = {trial.key for trial in found.trials}
+    (again,) = verify_sample(reference, 3, seed=1, backend=pool)
+    assert {trial.key for trial in again.trials} == drawn
+    (every,) = verify_sample(reference, 99, backend=pool)
+    assert len(every.trials) == 4  # the failed ones are no results to compare
+    with pytest.raises(InputError, match="no finished trial"):
+        verify_sample(study / "nothing", 1)
+
+
+def test_what_cannot_run_again_is_told(study, pool, monkeypatch):  # noqa: F811
+    def missing(*_):
+        raise DataError("The data set is not there.")
+
+    monkeypatch.setattr("symmf.experiment.data.load_data", missing)
+    (found,) = verify_sample(study / "reference", 2, backend=pool)
+    assert found.count(Agreement.MISSING) == 2
+    assert found.trials[0].reason == "The data set is not there."
+
+
+def test_times_come_from_the_reference(study):
+    path = study / "tiny.yaml"
+    (plan,) = make_plans([path], results=study / "fresh")
+    assert estimate(plan).timed == 0
+    cost = estimate(plan, reference=study / "reference")
+    assert cost.timed == 4  # what failed there has no time
+    assert cost.memory_recorded
+    store = ExperimentStore(study / "results" / "tiny")
+    for key in store.list_keys():
+        store.discard(key)
+    (line,) = survey(study / "results", study / "reference")
+    assert line.left is None
+    change(study / "reference" / "tiny", seconds="soon")
+    assert estimate(plan, reference=study / "reference").timed == 4
+
+
+@pytest.mark.parametrize("text", ["", "a,b\n1,2\n", "key\nx\n", "\0", '"'])
+def test_damaged_tables_get_a_sentence(study, text):
+    store = ExperimentStore(study / "reference" / "tiny")
+    (store.folder / "trials.csv").write_text(text)
+    with pytest.raises(DataError, match=r"trials\.csv"):
+        read_rows(store)
+    (store.folder / "trials.csv").unlink()
+    assert all_rows(store) == {}
+
+
+def test_rows_of_earlier_versions_lack_columns():
+    kept = {"status": "ok", "ac": "0.50", "solver": ""}
+    new = {"status": "ok", "ac": "0.5", "solver": "eigen", "labels_sha256": "ab"}
+    assert compare_rows(kept, new) == ()
+    assert len(compare_rows({**kept, "ac": ""}, new)) == 1
