@@ -10,10 +10,22 @@ class Role(StrEnum):
 
     A report reads the role; neither the layout of a figure nor the name of a data set
     decides. An experiment that does not say is a comparison.
+    Entries stand for rows of the paper in comparisons alone; the other roles with the
+    same cells are shown beside them.
     """
 
     #: its scores enter the combined tables and are set beside the published values
     COMPARISON = "comparison"
+    #: the same cells, every symmetric method on the same inner products
+    INNER_PRODUCTS = "inner_products"
+    #: the same cells, every symmetric method on the same graph
+    EQUAL_TERMS = "equal_terms"
+    #: the same cells under other readings of what the paper leaves open
+    READINGS = "readings"
+    #: the same cells, the framework used as well as we can without labels
+    USED_WELL = "used_well"
+    #: the same cells by classifiers that see labels: what is within reach at all
+    CEILING = "ceiling"
     #: its traces decide the claims about convergence; no row of a table
     CONVERGENCE = "convergence"
     #: it varies lambda for the proposed method; no row of a table
@@ -22,3 +34,9 @@ class Role(StrEnum):
     ILLUSTRATION = "illustration"
     #: a first look; it enters nothing that concerns the paper
     EXAMPLE = "example"
+
+
+# Rows of the combined tables come from these, in this order.
+TABLE_ROLES = (Role.COMPARISON, Role.INNER_PRODUCTS, Role.EQUAL_TERMS, Role.READINGS)
+# Studies of one method: their readings are all alike, none stands for a row.
+STUDY_ROLES = (Role.CONVERGENCE, Role.SENSITIVITY, Role.ILLUSTRATION)

@@ -21,6 +21,7 @@ import pandas as pd
 from symmf.errors import InputError
 from symmf.experiment.store import layout
 from symmf.experiment.store.tables import read_mapping, table_texts
+from symmf.paper.roles import TABLE_ROLES, Role
 from symmf.validation import did_you_mean, is_whole
 
 
@@ -79,6 +80,14 @@ class Experiment:
             return str(self.trials["dataset"].iloc[0])
         given = self.config.get("dataset", "")
         return str(given.get("name", "") if isinstance(given, dict) else given)
+
+    @cached_property
+    def role(self) -> Role:
+        """What the experiment is for; an unknown word keeps it out of the paper."""
+        said = self.config.get("role")
+        if said is None:
+            return _role_before_roles(self)
+        return Role(said) if said in list(Role) else Role.EXAMPLE
 
     @property
     def figures(self) -> dict[str, Any]:
@@ -184,6 +193,26 @@ class Results:
         """What could not be read, as sentences."""
         return tuple(text for e in self.experiments for text in e.problems)
 
+    @property
+    def study(self) -> tuple[Experiment, ...]:
+        """The experiments that concern the paper: all but first looks."""
+        return tuple(e for e in self.experiments if e.role is not Role.EXAMPLE)
+
+    def of(self, *roles: Role) -> tuple[Experiment, ...]:
+        """Return the experiments with one of these roles."""
+        return tuple(e for e in self.experiments if e.role in roles)
+
+    @property
+    def in_tables(self) -> tuple[Experiment, ...]:
+        """The experiments of the combined tables: roles in order, main ones first."""
+        found = self.of(*TABLE_ROLES)
+        order = list(TABLE_ROLES)
+        return tuple(
+            sorted(
+                found, key=lambda e: (order.index(e.role), e.name != e.dataset, e.name)
+            )
+        )
+
     def get(self, name: str) -> Experiment | None:
         """Return the experiment of this name, or None."""
         return next((e for e in self.experiments if e.name == name), None)
@@ -249,15 +278,32 @@ def load_experiment(folder: Path) -> Experiment:
     )
     for frame in (trials, traces):
         frame["experiment"] = folder.name
+    config = read_mapping(folder / layout.EXPERIMENT_FILE, problems)
+    if config.get("role") is not None and config["role"] not in list(Role):
+        problems.append(
+            f"{folder.name}/{layout.EXPERIMENT_FILE} gives the role "
+            f"{str(config['role'])[:40]!r}, which is none of {', '.join(Role)}; the "
+            "experiment enters nothing that concerns the paper."
+        )
     return Experiment(
         name=folder.name,
         folder=folder,
         trials=trials,
         traces=traces,
-        config=read_mapping(folder / layout.EXPERIMENT_FILE, problems),
+        config=config,
         provenance=read_mapping(folder / layout.PROVENANCE_FILE, problems),
         problems=tuple(problems),
     )
+
+
+def _role_before_roles(experiment: Experiment) -> Role:
+    """Return the role of an experiment of version 0.1, whose file does not say it."""
+    trials = experiment.trials
+    if experiment.dataset == "synthetic":
+        return Role.CONVERGENCE
+    scored = bool((is_good(trials, "ac") | is_good(trials, "nmi")).any())
+    alone = set(trials["estimator"]) <= {"symmf"}
+    return Role.SENSITIVITY if alone or not scored else Role.COMPARISON
 
 
 def is_good(trials: pd.DataFrame, metric: str) -> pd.Series[bool]:

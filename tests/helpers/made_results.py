@@ -36,6 +36,8 @@ def entry(method: str, **given: Any) -> dict[str, Any]:
         "name": given.get("name", method),
         "label": TITLES.get(method, method.upper()),
         "paper_row": row,
+        # The entry called like its method stands for the row, as the runner writes it.
+        **({"primary": True} if "name" not in given else {}),
         **given,
     }
 
@@ -131,6 +133,7 @@ def table_experiment(
     sizes=(1440, 1024, 20),
     fail=(),
     skip=(),
+    role="comparison",
 ):
     """Write a table experiment; scores rise with the method's place in the list."""
     rng = np.random.default_rng(len(name))
@@ -181,6 +184,7 @@ def table_experiment(
                 rows.append(row)
     config = {
         "name": name,
+        "role": role,
         "seed": 2022,
         "dataset": dataset,
         "n_clusters": list(ks),
@@ -198,7 +202,7 @@ def lambda_experiment(
     rng = np.random.default_rng(7)
     grid = [0, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0]
     entries = [
-        entry("symmf", name="symmf_published", label="SymMF (published)"),
+        entry("symmf", name="symmf_published", label="SymMF (published)", primary=True),
         entry("symmf", name="symmf_converged", label="SymMF (run to convergence)"),
     ]
     rows = [
@@ -217,6 +221,7 @@ def lambda_experiment(
     ]
     config = {
         "name": name,
+        "role": "sensitivity",
         "dataset": dataset,
         "n_clusters": [k],
         "trials": n_trials,
@@ -230,7 +235,7 @@ def regularization_experiment(folder: Path, n_trials=10, gain=0.004):
     rng = np.random.default_rng(8)
     ks = [2, 4, 6, 8, 10, 12, 14, 16, 18, 20]
     entries = [
-        entry("symmf", name="symmf_published", label="SymMF (published)"),
+        entry("symmf", name="symmf_published", label="SymMF (published)", primary=True),
         entry("symmf", name="symmf_converged", label="SymMF (run to convergence)"),
     ]
     rows = [
@@ -250,6 +255,7 @@ def regularization_experiment(folder: Path, n_trials=10, gain=0.004):
     ]
     config = {
         "name": "regularization",
+        "role": "sensitivity",
         "dataset": "coil20",
         "n_clusters": ks,
         "trials": n_trials,

@@ -122,6 +122,7 @@ def convergence_experiment(folder: Path, n_trials=6, panels=PANELS, rises=False)
                 )
     config = {
         "name": "convergence",
+        "role": "convergence",
         "title": "exact factors, n = 20, k = 5",
         "dataset": {"name": "synthetic", "kind": "exact_factor"},
         "n_clusters": [5],

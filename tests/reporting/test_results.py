@@ -4,12 +4,21 @@ import json
 from pathlib import Path
 
 import pytest
-from made_results import entry, lambda_experiment, table_experiment, trial_row, write
+import yaml
+from made_results import (
+    PAPER_METHODS,
+    entry,
+    lambda_experiment,
+    table_experiment,
+    trial_row,
+    write,
+)
 
 from symmf.errors import InputError
+from symmf.paper.roles import Role
 from symmf.reporting.results import load_results
 from symmf.reporting.selection.cells import cell_keys, cells, collect, combine
-from symmf.reporting.selection.readings import is_study, readings, reference_weight
+from symmf.reporting.selection.readings import readings, reference_weight
 
 
 def test_a_missing_folder_is_empty_not_an_error(tmp_path: Path) -> None:
@@ -88,7 +97,7 @@ def test_failed_trials_never_count(tmp_path: Path) -> None:
     assert cell.mean == pytest.approx(sum(cell.values) / 4)
 
 
-def test_first_entry_of_a_row_is_primary(tmp_path: Path) -> None:
+def test_the_file_says_which_entry_is_primary(tmp_path: Path) -> None:
     table_experiment(tmp_path, ks=(2,), n_trials=2)
     (experiment,) = load_results(tmp_path).experiments
     primary = {ln.paper_row: ln.method for ln in readings(experiment) if ln.primary}
@@ -98,10 +107,41 @@ def test_first_entry_of_a_row_is_primary(tmp_path: Path) -> None:
     assert further == ["symmf_converged", "closed_form"]
 
 
+def test_order_never_decides_who_is_primary(tmp_path: Path) -> None:
+    folder = table_experiment(tmp_path, ks=(2,), n_trials=2)
+    path = folder / "experiment.yaml"
+    config = yaml.safe_load(path.read_text())
+    config["methods"].reverse()
+    path.write_text(yaml.safe_dump(config, sort_keys=False))
+    (experiment,) = load_results(tmp_path).experiments
+    assert {r.method for r in readings(experiment) if r.primary} == set(PAPER_METHODS)
+
+
+def test_only_comparisons_stand_for_rows_of_the_paper(tmp_path: Path) -> None:
+    table_experiment(tmp_path, "quickstart", "coil20", (2,), n_trials=2, role="example")
+    table_experiment(
+        tmp_path, "coil20_shared", "coil20", (2,), n_trials=2, role="inner_products"
+    )
+    results = load_results(tmp_path)
+    rows = collect(results, "ac")
+    assert {cell.reading.experiment for row in rows for cell in row.cells.values()} == {
+        "coil20_shared"
+    }
+    assert not any(row.primary for row in rows)
+    assert [e.name for e in results.study] == ["coil20_shared"]
+
+
+def test_a_role_nobody_knows_is_said_and_kept_out(tmp_path: Path) -> None:
+    table_experiment(tmp_path, ks=(2,), n_trials=2, role="comparision")
+    results = load_results(tmp_path)
+    assert "gives the role 'comparision'" in results.problems[0]
+    assert collect(results, "ac") == ()
+
+
 def test_a_grid_of_lambda_makes_lines_and_an_oracle(tmp_path: Path) -> None:
     lambda_experiment(tmp_path, n_trials=3)
     (experiment,) = load_results(tmp_path).experiments
-    assert is_study(experiment)
+    assert experiment.role is Role.SENSITIVITY
     mine = [ln for ln in readings(experiment) if ln.method == "symmf_published"]
     assert [ln.weight for ln in mine[:-2]] == [0, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0]
     assert [ln.choice for ln in mine[-2:]] == ["blind", "oracle"]
@@ -152,12 +192,14 @@ def test_further_experiments_on_the_same_data_become_further_rows(
 ) -> None:
     for dataset in ("coil20", "cifar10"):
         table_experiment(tmp_path, dataset, dataset, (2,), ("kmeans", "symmf"), 2)
-        shared = f"{dataset}_shared"
-        table_experiment(tmp_path, shared, dataset, (2,), ("kmeans", "symnmf"), 2)
+        shared, methods = f"{dataset}_shared", ("kmeans", "symnmf")
+        table_experiment(
+            tmp_path, shared, dataset, (2,), methods, 2, role="inner_products"
+        )
     rows = collect(load_results(tmp_path), "ac")
     titles = [row.title for row in rows if row.primary]
-    # SymNMF was run by the second experiment only, so it fills the paper's row.
-    assert titles == ["K-means", "SymNMF", "Ours"]
+    assert titles == ["K-means", "Ours"]
+    assert "SYMNMF [shared]" in [row.title for row in rows]
     shared_row = next(row for row in rows if row.title == "K-means [shared]")
     assert cell_keys([shared_row]) == [("coil20", 2), ("cifar10", 2)]
     assert not shared_row.primary
@@ -170,14 +212,19 @@ def test_columns_follow_the_paper_then_names(tmp_path: Path) -> None:
     assert [name for name, _ in cell_keys(rows)] == ["coil20", "tdt2", "digits"]
 
 
-def test_configuration_decides_what_is_a_study(tmp_path: Path) -> None:
-    e = entry("symmf")
-    rows = [trial_row("readings", "tdt2", 2, t, e, 0.5) for t in range(2)]
+def test_files_of_version_0_1_are_read_as_that_version_did(tmp_path: Path) -> None:
+    entries = [entry("kmeans"), entry("symmf", name="a"), entry("symmf", name="b")]
+    for e in entries:
+        e.pop("primary", None)
+    rows = [
+        trial_row("coil20", "coil20", 2, t, e, 0.5) for t in range(2) for e in entries
+    ]
     config = {
-        "name": "readings", "dataset": "tdt2", "n_clusters": [2], "trials": 2,
-        "methods": [e], "figures": {"tables": True},
+        "name": "coil20", "dataset": "coil20", "n_clusters": [2], "trials": 2,
+        "methods": entries,
     }  # fmt: skip
     write(tmp_path, config, rows)
     (experiment,) = load_results(tmp_path).experiments
-    assert not is_study(experiment)
-    assert combine(cells(experiment, "ac"))[0].title == "Ours"
+    assert experiment.role is Role.COMPARISON
+    assert [r.method for r in readings(experiment) if r.primary] == ["kmeans", "a"]
+    assert combine(cells(experiment, "ac"))[0].title == "K-means"

@@ -15,13 +15,13 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
+from symmf.paper.roles import Role
 from symmf.paper.values import DATASET_TITLES, ROWS
 from symmf.reporting.results import Experiment, Results, is_good, remembered
 from symmf.reporting.selection.readings import (
     REFERENCE_WEIGHT,
     Choice,
     Reading,
-    is_study,
     readings,
 )
 
@@ -176,12 +176,22 @@ def best_weight(trials: pd.DataFrame) -> float:
 def collect(results: Results, metric: str) -> tuple[Row, ...]:
     """Combine the table experiments into rows: the paper's, then further ones.
 
-    Where two experiments give the same cell of the same row, the one named like the
-    data set comes first and the other is shown as a further row of its own.
+    Entries stand for rows of the paper in comparisons alone. Where two experiments give
+    the same cell of the same row, the one named like the data set comes first and the
+    other is shown as a further row of its own.
     """
-    chosen = [e for e in results.experiments if not is_study(e)]
-    chosen.sort(key=lambda e: (e.name != e.dataset, e.name))
-    return tuple(combine([cell for e in chosen for cell in cells(e, metric)]))
+    found: list[Cell] = []
+    for experiment in results.in_tables:
+        here = cells(experiment, metric)
+        if experiment.role is not Role.COMPARISON:
+            here = tuple(replace(c, reading=c.reading.set_apart) for c in here)
+        found += here
+    return tuple(combine(found))
+
+
+def without_primaries(found: Iterable[Cell]) -> tuple[Cell, ...]:
+    """Return the cells with readings that stand for no row of the paper."""
+    return tuple(replace(c, reading=replace(c.reading, primary=False)) for c in found)
 
 
 def combine(found: Sequence[Cell]) -> list[Row]:
@@ -194,10 +204,7 @@ def combine(found: Sequence[Cell]) -> list[Row]:
     for reading, group in by_reading.items():
         key, title = _identity(reading)
         if _taken(rows.get(key, {}), group):
-            # Named by what sets the experiment apart: coil20_shared -> shared.
-            apart = reading.experiment.removeprefix(f"{reading.dataset}_")
-            key, title = _identity(replace(reading, primary=False))
-            key, title = replace(key, apart=apart), f"{title} [{apart}]"
+            key, title = _identity(reading.set_apart)
         heads.setdefault(key, (title, reading.paper_row))
         row = rows.setdefault(key, {})
         for cell in group:
@@ -223,7 +230,8 @@ def _taken(row: Mapping[CellKey, Cell], group: Iterable[Cell]) -> bool:
 def _identity(reading: Reading) -> tuple[RowKey, str]:
     if reading.primary and reading.paper_row:
         return RowKey(paper_row=reading.paper_row), ROWS[reading.paper_row]
-    return RowKey(entry=reading.name, title=reading.title), reading.title
+    key = RowKey(entry=reading.name, title=reading.title, apart=reading.apart)
+    return key, f"{key.title} [{key.apart}]" if key.apart else key.title
 
 
 def cell_keys(rows: Iterable[Row]) -> list[CellKey]:

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from symmf.paper.values import ROWS
-from symmf.reporting.results import Experiment, is_good, remembered
+from symmf.reporting.results import Experiment, remembered
 
 # The weight in the authors' released code; where a grid lacks it, the nearest one.
 REFERENCE_WEIGHT = 0.5
@@ -54,6 +54,7 @@ class Reading:
     parameters: str = "{}"
     primary: bool = False
     choice: Choice | None = None
+    apart: str = ""  # what sets it apart from an equal entry of another experiment
 
     @property
     def name(self) -> str:
@@ -70,6 +71,12 @@ class Reading:
         if self.weight is None:
             return self.label
         return f"{self.label}, λ = {self.weight:g}"
+
+    @property
+    def set_apart(self) -> Reading:
+        """The reading as one of its experiment: coil20_shared -> [shared]."""
+        apart = self.experiment.removeprefix(f"{self.dataset}_")
+        return replace(self, primary=False, apart=apart)
 
     @property
     def oracle(self) -> bool:
@@ -100,39 +107,39 @@ def reference_weight(values: Iterable[float]) -> float:
     return min(sorted(values), key=lambda value: abs(value - REFERENCE_WEIGHT))
 
 
-def is_study(experiment: Experiment) -> bool:
-    """Tell whether an experiment stays out of the combined tables.
-
-    ``figures: {tables: true}`` or ``false`` in its configuration decides. Without
-    it, synthetic matrices and studies of the proposed method alone stay out.
-    """
-    said = experiment.figures.get("tables")
-    if isinstance(said, bool):
-        return not said
-    trials = experiment.trials
-    scored = bool((is_good(trials, "ac") | is_good(trials, "nmi")).any())
-    alone = set(trials["estimator"]) <= {"symmf"}
-    return experiment.dataset == "synthetic" or not scored or alone
-
-
 @remembered
 def readings(experiment: Experiment) -> tuple[Reading, ...]:
     """Return the readings of an experiment in its own order, primary ones marked."""
-    taken: set[str] = set()
+    primaries = _primaries(experiment)
     out: list[Reading] = []
     for base, grid, scored in _entries(experiment):
-        weights: list[float | None] = [*grid] if len(grid) > 1 else [None]
-        chosen = reference_weight(grid) if len(grid) > 1 else None
-        for weight in weights:
-            row = base.paper_row
-            primary = row is not None and row not in taken and weight == chosen
-            out.append(replace(base, weight=weight, primary=primary))
-            if primary and row:
-                taken.add(row)
-        if len(grid) > 1:
-            choices = [*Choice] if scored else [Choice.ORACLE]
-            out += [replace(base, choice=choice) for choice in choices]
+        stands = base.paper_row is not None and base.method in primaries
+        if len(grid) < 2:
+            out.append(replace(base, primary=stands))
+            continue
+        chosen = reference_weight(grid)
+        out += [
+            replace(base, weight=weight, primary=stands and weight == chosen)
+            for weight in grid
+        ]
+        choices = [*Choice] if scored else [Choice.ORACLE]
+        out += [replace(base, choice=choice) for choice in choices]
     return tuple(out)
+
+
+def _primaries(experiment: Experiment) -> set[str]:
+    """Return the entries that stand for their row of the paper, as the file says."""
+    if "role" in experiment.config or not experiment.config:
+        return {
+            name
+            for name, entry in experiment.entries.items()
+            if entry.get("primary") is True
+        }
+    # Files of version 0.1 say nothing; there the first entry of a row stood for it.
+    first: dict[str, str] = {}
+    for base, _, _ in _entries(experiment):
+        first.setdefault(base.paper_row or "", base.method)
+    return set(first.values())
 
 
 def _entries(experiment: Experiment) -> Iterable[tuple[Reading, list[float], bool]]:

@@ -40,7 +40,7 @@ def grid_panels(results: Results, at_least: int = 3) -> list[Panel]:
     The paper's three come first; if any of them is there, it alone is shown.
     """
     found = []
-    for experiment in results.experiments:
+    for experiment in results.study:
         trials = experiment.trials
         good = trials[(trials["status"] == "ok") & trials["lambda"].notna()]
         for k, group in good.groupby("n_clusters"):
@@ -67,7 +67,7 @@ class Pairing:
 def pairings(results: Results, metric: str = "ac", at_least: int = 2) -> list[Pairing]:
     """Return entries run at lambda = 0 and at a positive lambda over several K."""
     out: list[Pairing] = []
-    for experiment in results.experiments:
+    for experiment in results.study:
         table: dict[tuple[str, float, int], Cell] = {
             (cell.reading.method, cell.reading.weight, cell.n_clusters): cell
             for cell in cells(experiment, metric)

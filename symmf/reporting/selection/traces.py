@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from symmf.notation import FloatArray
+from symmf.paper.roles import Role
 from symmf.reporting.results import Experiment, Results
 from symmf.reporting.selection.readings import Reading, readings, reference_weight
 
@@ -63,17 +64,10 @@ class Traced:
 
 
 def traced(results: Results, *, convergence_only: bool = False) -> list[Traced]:
-    """Return the entries with traces; only of convergence studies if asked for.
-
-    A convergence study is an experiment on synthetic matrices, or one whose
-    configuration describes the convergence figure.
-    """
+    """Return the entries with traces; only of convergence studies if asked for."""
     out: list[Traced] = []
-    for experiment in results.experiments:
-        study = experiment.dataset == "synthetic" or (
-            "convergence" in experiment.figures
-        )
-        if convergence_only and not study:
+    for experiment in results.study:
+        if convergence_only and experiment.role is not Role.CONVERGENCE:
             continue
         seen: set[str] = set()
         for reading in readings(experiment):

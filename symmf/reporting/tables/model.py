@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 
 import pandas as pd
 
+from symmf.paper.roles import STUDY_ROLES
 from symmf.paper.values import DATASET_TITLES, ROWS, published_values
 from symmf.reporting.results import Experiment, Missing, Results, run_command
 from symmf.reporting.selection.cells import (
@@ -24,8 +25,8 @@ from symmf.reporting.selection.cells import (
     collect,
     combine,
     dataset_title,
+    without_primaries,
 )
-from symmf.reporting.selection.readings import is_study
 from symmf.reporting.tables.notes import table_notes
 
 METRICS = {
@@ -173,10 +174,8 @@ def experiment_table(experiment: Experiment, results: Results, metric: str) -> T
     A study of one method has no rows of the paper: its readings are all alike.
     """
     found = cells(experiment, metric)
-    if is_study(experiment):
-        found = tuple(
-            replace(c, reading=replace(c.reading, primary=False)) for c in found
-        )
+    if experiment.role in STUDY_ROLES:
+        found = without_primaries(found)
     return score_table(combine(found), results, metric)
 
 

@@ -7,8 +7,8 @@ from pathlib import Path
 import pandas as pd
 
 from symmf.files import csv_text, write_text
+from symmf.paper.roles import Role
 from symmf.reporting.results import Results
-from symmf.reporting.selection.readings import is_study
 from symmf.reporting.tables.latex import plain_to_latex, to_latex
 from symmf.reporting.tables.markdown import plain_to_markdown, to_markdown
 from symmf.reporting.tables.model import (
@@ -95,7 +95,7 @@ def write_tables(
         for metric in METRICS:
             put(table_folder(folder), combined_table(results, metric))
     for experiment in results.experiments:
-        if is_study(experiment) and "convergence" in experiment.figures:
+        if experiment.role is Role.CONVERGENCE:
             continue  # a study of errors, not of scores
         place = table_folder(folder, experiment.name)
         for metric in METRICS:

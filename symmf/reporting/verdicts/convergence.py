@@ -163,7 +163,7 @@ def eigen_expensive(results: Results) -> Decision:
     """Compare the seconds of the closed form with those of the iterative runs."""
     ratios: list[float] = []
     parts: list[str] = []
-    for experiment in results.experiments:
+    for experiment in results.study:
         named = {r.method: r for r in readings(experiment)}
         closed = [m for m, r in named.items() if r.solver == "eigen"]
         iterative = [m for m, r in named.items() if r.solver == "projected_gradient"]
