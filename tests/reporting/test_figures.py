@@ -228,6 +228,44 @@ def test_lambda_shows_the_papers_panels_and_names_the_missing_one(galleries) -> 
     assert gap.command == "symmf run configs/lambda_reuters21578.yaml"
 
 
+def test_lambda_shows_paired_differences_to_zero(galleries) -> None:
+    (drawing,) = galleries["lambda"].drawings
+    data = drawing.data
+    keys = ["dataset", "method", "metric"]
+    means = data.set_index([*keys, "lambda"])["mean"]
+    zero = data[data["lambda"] == 0]
+    assert zero["difference"].isna().all()
+    for line in data[data["lambda"] > 0].to_dict("records"):
+        at_zero = means[(*(line[key] for key in keys), 0.0)]
+        # All trials are good at every weight, so pairing leaves the mean alone.
+        assert line["difference"] == pytest.approx(line["mean"] - at_zero, abs=1e-12)
+        assert line["difference_low"] <= line["difference"] <= line["difference_high"]
+        assert line["n_pairs"] == line["n_good"]
+    assert "paired differences" in drawing.caption
+    axes = np.array(drawing.figure.axes).reshape(4, -1)
+    for row in axes:
+        assert len({ax.get_ylim() for ax in row}) == 1
+    for low, high in (ax.get_ylim() for ax in axes[1::2].ravel()):
+        assert low == -high
+
+
+def test_a_difference_pairs_the_trials_both_have(tmp_path: Path) -> None:
+    from made_results import lambda_experiment
+
+    from symmf.reporting.plots.regulariser import _difference
+    from symmf.reporting.selection.cells import cells
+
+    lambda_experiment(tmp_path, n_trials=4)
+    experiment = load_results(tmp_path).experiments[0]
+    first, second = cells(experiment, "ac")[:2]
+    shorter = replace(second, scores=second.scores[1:])
+    found = _difference(shorter, first)
+    assert found["n_pairs"] == 3
+    pairs = zip(first.values[1:], second.values[1:], strict=True)
+    assert found["difference"] == pytest.approx(np.mean([b - a for a, b in pairs]))
+    assert np.isnan(_difference(first, None)["difference"])
+
+
 def test_lambda_on_other_data_is_drawn_too(tmp_path: Path) -> None:
     lambda_experiment(tmp_path, "mine", "digits", 4, n_trials=2)
     gallery = draw("lambda", load_results(tmp_path))
