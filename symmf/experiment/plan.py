@@ -44,6 +44,8 @@ class Plan:
     store: ExperimentStore
     trials: list[Trial]
     selected: list[Trial]
+    #: what a person should know before it runs
+    notices: list[str] = field(default_factory=list)
     _records: dict[str, Record] | None = field(default=None, repr=False)
 
     @property
@@ -59,23 +61,33 @@ class Plan:
         """Name of the experiment."""
         return self.config.name
 
+    def is_done(self, trial: Trial) -> bool:
+        """Tell whether a trial needs no run: its record is good, or finally bad."""
+        record = self.records.get(trial.key)
+        return record is not None and record.outcome.final
+
     def missing(self) -> list[Trial]:
-        """List the selected trials without a record, each computation once."""
+        """List the selected trials that are not done, each computation once."""
         wanted = {trial.key: trial for trial in reversed(self.selected)}
         return [
             trial
             for trial in self.selected
-            if trial.key not in self.records and wanted[trial.key] is trial
+            if not self.is_done(trial) and wanted[trial.key] is trial
         ]
 
     def failed(self) -> list[Trial]:
-        """List the selected trials whose record is a failure."""
-        found = ((trial, self.records.get(trial.key)) for trial in self.selected)
-        return [t for t, record in found if record and not record.outcome.ok]
+        """List the selected trials that are done and gave no result."""
+        done = [trial for trial in self.selected if self.is_done(trial)]
+        return [t for t in done if not self.records[t.key].outcome.ok]
 
     def done(self) -> int:
-        """Count the selected trials that have a record."""
-        return sum(trial.key in self.records for trial in self.selected)
+        """Count the selected trials that are done."""
+        return sum(self.is_done(trial) for trial in self.selected)
+
+    def illustrated(self) -> Trial | None:
+        """Return the trial of which the experiment wants an illustration."""
+        name = self.config.illustration
+        return next((trial for trial in self.trials if trial.method == name), None)
 
     def read_records(self, *, set_aside: bool = False) -> None:
         """Read the records of the whole grid; with the lock, move broken ones away."""

@@ -4,31 +4,36 @@ from __future__ import annotations
 
 import signal
 import threading
-import time
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager, suppress
+from collections import Counter
+from collections.abc import Generator, Iterator, Mapping, Sequence
+from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from types import FrameType
 from typing import Any
 
 from symmf.errors import SymmfError
-from symmf.experiment import provenance
-from symmf.experiment.events import Event, EventLog, Listener
+from symmf.experiment.events import Journal, Listener
 from symmf.experiment.execution.backend import Backend, default_jobs
 from symmf.experiment.execution.local_pool import LocalPool
-from symmf.experiment.illustration import illustrate
 from symmf.experiment.plan import Plan
-from symmf.experiment.store.export import export_store
-from symmf.experiment.store.layout import EXPERIMENT_FILE, TRIALS_FILE
+from symmf.experiment.recorder import Recorder
+from symmf.experiment.store.layout import ILLUSTRATION_FILE
 from symmf.experiment.store.lock import FolderLock
-from symmf.experiment.store.writer import RecordWriter
-from symmf.experiment.values import Job, Outcome, Record, Status, now
-
-# Seconds after which the tables of a long run are brought up to date.
-REFRESH = 60.0
+from symmf.experiment.values import MAX_ATTEMPTS, Job, Outcome, Status, Trial
 
 
-@dataclass(slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Failure:
+    """Trials that gave no result for one and the same reason; ``key`` is of one."""
+
+    status: Status
+    message: str
+    count: int
+    title: str
+    key: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Summary:
     """How a run ended."""
 
@@ -37,12 +42,15 @@ class Summary:
     failed: int = 0
     remaining: int = 0
     interrupted: bool = False
-    statuses: dict[str, int] = field(default_factory=dict)
+    statuses: Mapping[str, int] = field(default_factory=dict)
+    failures: tuple[Failure, ...] = ()
+    #: what else could not be made, as sentences
+    problems: tuple[str, ...] = ()
 
     @property
     def exit_code(self) -> int:
         """0 done, 1 some trials failed, 130 interrupted."""
-        return 130 if self.interrupted else 1 if self.failed else 0
+        return 130 if self.interrupted else 1 if self.failed or self.problems else 0
 
 
 def run(
@@ -57,6 +65,9 @@ def run(
 ) -> Summary:
     """Run what is missing, trial by trial, each in a process of its own.
 
+    A trial whose worker dies under it is begun again, three times in all, and so is
+    one that an earlier run left like that.
+
     Parameters
     ----------
     plans : sequence of Plan
@@ -70,7 +81,7 @@ def run(
     fail_fast : bool
         Stop at the first trial that fails.
     listener : callable, optional
-        Called with every :class:`Event`.
+        Called with every :class:`symmf.experiment.events.Event`.
 
     Returns
     -------
@@ -79,29 +90,35 @@ def run(
         ``trials.csv`` is current.
     """
     with ExitStack() as stack:
+        stop = stack.enter_context(_stop_on_signal())
+        if backend is None:
+            pool = stack.enter_context(LocalPool(jobs or default_jobs()))
+            # Workers begin to load while the records are read.
+            pool.warm_up()
+            backend = pool
         for plan in plans:
             plan.store.prepare()
             stack.enter_context(FolderLock(plan.store.folder))
             plan.store.clean()
             plan.read_records(set_aside=True)
             _forget(plan, fresh=fresh, retry_failed=retry_failed)
-        session = _Session(plans, listener, fail_fast=fail_fast)
-        stack.callback(session.close)
-        todo = [job for plan in plans for job in session.jobs(plan)]
-        if backend is None:
-            backend = LocalPool(jobs or default_jobs())
-            stack.callback(backend.close)
-        stop = stack.enter_context(_stop_on_signal())
+        folders = {plan.name: plan.store.folder for plan in plans}
+        journal = stack.enter_context(closing(Journal(folders, listener)))
+        recorder = stack.enter_context(closing(Recorder(plans)))
+        session = _Session(plans, backend, stop, journal, recorder)
         try:
             session.start()
-            session.consume(backend, todo, stop)
+            session.run_trials(fail_fast=fail_fast)
+            recorder.refresh()
+            session.illustrate()
         except BaseException:
             # The tables may fail for the same reason; that reason is what to tell.
             with suppress(OSError, SymmfError):
+                recorder.refresh()
                 session.finish(interrupted=True)
             raise
         session.finish(interrupted=stop.is_set())
-        return session.summary(interrupted=stop.is_set())
+        return session.summary()
 
 
 def _forget(plan: Plan, *, fresh: bool, retry_failed: bool) -> None:
@@ -112,168 +129,151 @@ def _forget(plan: Plan, *, fresh: bool, retry_failed: bool) -> None:
 
 
 class _Session:
-    """The state of one call of :func:`run`."""
+    """One call of :func:`run`: jobs to the backend, news to journal and recorder."""
 
     def __init__(
-        self, plans: Sequence[Plan], listener: Listener | None, *, fail_fast: bool
+        self,
+        plans: Sequence[Plan],
+        backend: Backend,
+        stop: threading.Event,
+        journal: Journal,
+        recorder: Recorder,
     ) -> None:
-        self.plans = {plan.name: plan for plan in plans}
-        self.listener = listener
-        self.fail_fast = fail_fast
-        self.logs = {plan.name: EventLog(plan.store.folder) for plan in plans}
-        self.writer = RecordWriter()
-        self.code = provenance.code()
-        self.ran = {plan.name: 0 for plan in plans}
+        self.plans, self.backend, self.stop = plans, backend, stop
+        self.journal, self.recorder = journal, recorder
+        self.data = {plan.facts.data_digest: plan.data for plan in plans}
         self.skipped = sum(plan.done() for plan in plans)
-        # Experiments whose tables do not show all there is.
-        self.stale: set[str] = set()
-        self.exported = time.monotonic()
-
-    def jobs(self, plan: Plan) -> list[Job]:
-        from symmf.clustering import METHODS
-
-        limits = plan.config.limits
-        return [
-            Job(
-                trial=trial,
-                estimator=METHODS[trial.estimator],
-                seconds=limits.seconds,
-                memory_gb=limits.memory_gb,
-            )
-            for trial in plan.missing()
-        ]
+        self.ran: set[tuple[str, str]] = set()
+        self.problems: list[str] = []
 
     def start(self) -> None:
-        for plan in self.plans.values():
-            self._describe(plan)
-            total, done = len(plan.selected), plan.done()
-            self._tell("run_started", plan.name, total=total, done=done, **self.code)
+        self.recorder.start()
+        for plan in self.plans:
+            for text in plan.notices:
+                self.journal.tell("notice", plan.name, text=text)
+            self.journal.tell(
+                "run_started",
+                plan.name,
+                total=len(plan.selected),
+                done=plan.done(),
+                failed=len(plan.failed()),
+                **self.recorder.code,
+            )
 
-    def _describe(self, plan: Plan) -> None:
-        """Write the description, unless it is there and nothing will run."""
-        path = plan.store.folder / EXPERIMENT_FILE
-        text = plan.config.as_yaml()
-        if (
-            not plan.missing()
-            and path.is_file()
-            and path.read_text(encoding="utf-8") == text
-        ):
-            return
-        origin = self._origin(plan)
-        origin |= {
-            "started": now(),
-            "environment": provenance.environment(),
-            "dataset": {
-                "name": plan.data.name,
-                "title": plan.data.title,
-                "n_samples": plan.data.n_samples,
-                "n_features": plan.data.n_features,
-                "n_classes": plan.data.n_classes,
-            },
-        }
-        plan.store.write_description(plan.config, plan.facts, origin)
-        self.stale.add(plan.name)
+    def run_trials(self, *, fail_fast: bool) -> None:
+        """Run what is missing, and again what a dying worker took with it."""
+        todo = [_job(plan, trial) for plan in self.plans for trial in plan.missing()]
+        while todo and not self.stop.is_set():
+            lost = []
+            with closing(self._outcomes(todo)) as outcomes:
+                for job, outcome in outcomes:
+                    if not outcome.final:
+                        lost.append(replace(job, attempt=job.attempt + 1))
+                    elif fail_fast and not outcome.ok:
+                        return
+            todo = lost
 
-    def _origin(self, plan: Plan) -> dict[str, Any]:
-        digests = {
-            "config_digest": plan.config.digest(),
-            "data_digest": plan.facts.data_digest,
-        }
-        return {**self.code, **digests}
+    def _outcomes(self, todo: Sequence[Job]) -> Generator[tuple[Job, Outcome]]:
 
-    def consume(
-        self, backend: Backend, todo: Sequence[Job], stop: threading.Event
-    ) -> None:
-        data = {plan.facts.data_digest: plan.data for plan in self.plans.values()}
-        origins = {name: self._origin(plan) for name, plan in self.plans.items()}
-        updates = backend.run(todo, data, stop)
-        try:
+        with closing(self.backend.run(todo, self.data, self.stop)) as updates:
             for update in updates:
                 trial, name = update.job.trial, update.job.trial.experiment
-                about = {"key": trial.key, "trial": trial.title, "method": trial.method}
+                about: dict[str, Any] = {
+                    "key": trial.key,
+                    "trial": trial.title,
+                    "method": trial.method,
+                }
                 if update.outcome is None:
-                    self._tell("trial_started", name, **about)
+                    self.journal.tell("trial_started", name, **about)
                     continue
-                self._keep(
-                    update.job, update.outcome, update.environment, origins[name]
-                )
-                status = update.outcome.status
-                about |= {"status": status, "message": update.outcome.message}
-                seconds = update.outcome.seconds
-                self._tell("trial_finished", name, seconds=seconds, **about)
-                if self.fail_fast and status is not Status.OK:
-                    break
-        finally:
-            # Ends the jobs still running.
-            updates.close()  # type: ignore[attr-defined]
+                outcome = replace(update.outcome, attempts=update.job.attempt)
+                self.recorder.keep(update.job, outcome, update.environment)
+                self.ran.add((name, trial.key))
+                about["message"] = outcome.message
+                if outcome.final:
+                    about |= {"status": outcome.status, "seconds": outcome.seconds}
+                    self.journal.tell("trial_finished", name, **about)
+                else:
+                    self.journal.tell("trial_lost", name, **about)
+                yield update.job, outcome
 
-    def _keep(
-        self,
-        job: Job,
-        outcome: Outcome,
-        environment: Mapping[str, Any],
-        origin: dict[str, Any],
-    ) -> None:
-        plan = self.plans[job.trial.experiment]
-        record = Record(
-            trial=job.trial,
-            outcome=outcome if outcome.started else replace(outcome, started=now()),
-            provenance={**origin, "environment": dict(environment)},
-        )
-        self.writer.put(plan.store, record)
-        plan.records[record.key] = record
-        self.ran[plan.name] += 1
-        self.stale.add(plan.name)
-        if time.monotonic() - self.exported > REFRESH:
-            self.export()
-
-    def export(self) -> None:
-        """Bring the tables up to date."""
-        for plan in self.plans.values():
-            table = plan.store.folder / TRIALS_FILE
-            if plan.name in self.stale or not table.is_file():
-                export_store(plan.store, plan.trials, plan.records)
-        self.stale.clear()
-        self.exported = time.monotonic()
+    def illustrate(self) -> None:
+        """Make the illustrations that are asked for and not there."""
+        for plan in self.plans:
+            trial = plan.illustrated()
+            path = plan.store.folder / ILLUSTRATION_FILE
+            if trial is None or path.is_file() or self.stop.is_set():
+                continue
+            job = replace(_job(plan, trial), illustrate=True)
+            updates = self.backend.run([job], self.data, self.stop)
+            for outcome in [u.outcome for u in updates if u.outcome is not None]:
+                if outcome.illustration is not None:
+                    plan.store.write_file(path, outcome.illustration)
+                else:
+                    self.problems.append(
+                        f"The illustration of {plan.name} ({trial.title}) could not be "
+                        f"made: {outcome.message}"
+                    )
 
     def finish(self, *, interrupted: bool) -> None:
-        """Bring the tables up to date and say how it ended."""
-        self.writer.flush()
-        self.export()
-        for plan in self.plans.values():
-            if not interrupted:
-                illustrate(plan)
+        for plan in self.plans:
             kind = "interrupted" if interrupted else "run_finished"
             left, failed = len(plan.missing()), len(plan.failed())
-            self._tell(kind, plan.name, remaining=left, failed=failed)
+            self.journal.tell(kind, plan.name, remaining=left, failed=failed)
 
-    def summary(self, *, interrupted: bool) -> Summary:
-        statuses: dict[str, int] = {}
-        for plan in self.plans.values():
-            for trial in plan.selected:
-                if trial.key in plan.records:
-                    status = plan.records[trial.key].outcome.status
-                    statuses[status] = statuses.get(status, 0) + 1
-        remaining = sum(len(plan.missing()) for plan in self.plans.values())
+    def summary(self) -> Summary:
+        remaining = sum(len(plan.missing()) for plan in self.plans)
+        outcomes = [
+            plan.records[trial.key].outcome
+            for plan in self.plans
+            for trial in plan.selected
+            if plan.is_done(trial)
+        ]
         return Summary(
-            ran=sum(self.ran.values()),
+            ran=len(self.ran),
             skipped=self.skipped,
-            failed=sum(n for status, n in statuses.items() if status != Status.OK),
+            failed=sum(not outcome.ok for outcome in outcomes),
             remaining=remaining,
-            interrupted=interrupted and remaining > 0,
-            statuses=statuses,
+            interrupted=self.stop.is_set() and remaining > 0,
+            statuses=Counter(outcome.status for outcome in outcomes),
+            failures=_failures(self.plans),
+            problems=tuple(self.problems),
         )
 
-    def _tell(self, kind: str, experiment: str, **details: Any) -> None:
-        event = Event(kind=kind, experiment=experiment, details=details)
-        self.logs[experiment](event)
-        if self.listener is not None:
-            self.listener(event)
 
-    def close(self) -> None:
-        self.writer.close()
-        for log in self.logs.values():
-            log.close()
+def _job(plan: Plan, trial: Trial) -> Job:
+    from symmf.clustering import METHODS
+
+    limits = plan.config.limits
+    record = plan.records.get(trial.key)
+    before = 0 if record is None or record.outcome.final else record.outcome.attempts
+    return Job(
+        trial=trial,
+        estimator=METHODS[trial.estimator],
+        seconds=limits.seconds,
+        memory_gb=limits.memory_gb,
+        attempt=min(before + 1, MAX_ATTEMPTS),
+    )
+
+
+def _failures(plans: Sequence[Plan]) -> tuple[Failure, ...]:
+    """Group the trials without a result by what became of them, most first."""
+    groups: dict[tuple[Status, str], list[Trial]] = {}
+    for plan in plans:
+        for trial in plan.failed():
+            outcome = plan.records[trial.key].outcome
+            groups.setdefault((outcome.status, outcome.message), []).append(trial)
+    found = [
+        Failure(
+            status=status,
+            message=message,
+            count=len(trials),
+            title=trials[0].title,
+            key=trials[0].key,
+        )
+        for (status, message), trials in groups.items()
+    ]
+    return tuple(sorted(found, key=lambda failure: -failure.count))
 
 
 @contextmanager

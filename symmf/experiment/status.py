@@ -58,8 +58,11 @@ def _look(store: ExperimentStore, reference: Path | None) -> StatusLine:
             state=str(error),
         )
     read = {key: store.read(key) for key in {trial.key for trial in trials}}
-    records = [record for t in trials if (record := read[t.key]) is not None]
-    missing = [trial for trial in trials if read[trial.key] is None]
+    found = [record for t in trials if (record := read[t.key]) is not None]
+    # What a killed worker left is run again by the next run, so it is not done.
+    records = [record for record in found if record.outcome.final]
+    done = {record.key for record in records}
+    missing = [trial for trial in trials if trial.key not in done]
     failed = sum(not record.outcome.ok for record in records)
     if is_locked(store.folder):
         state = f"running: {holder_sentence(store.folder)}"
@@ -109,12 +112,12 @@ def describe_record(store: ExperimentStore, record: Record) -> str:
         f"preprocess   {'+'.join(trial.preprocess) or 'none'}",
         f"random_state {trial.random_state} (seed {trial.seed})",
         f"threads      {trial.threads}",
-        f"status       {outcome.status}",
+        f"status       {outcome.status} (attempt {outcome.attempts})",
     ]
     if outcome.message:
         lines.append(f"message      {outcome.message}")
     lines += [f"{name:12} {value!r}" for name, value in outcome.scores.items()]
-    for name in ("n_samples", "n_iter", "stop", "objective", "seconds"):
+    for name in ("n_samples", "n_iter", "stop", "solver", "objective", "seconds"):
         lines.append(f"{name:12} {getattr(outcome, name)}")
     lines.append(f"peak memory  {outcome.peak_memory_mb} MB")
     lines.append(f"started      {outcome.started}")

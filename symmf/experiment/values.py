@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import dataclass, field, fields
 from datetime import UTC, datetime
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 # Part of every key: raised when the meaning of a record changes.
 FORMAT = 1
+# How often a trial is begun whose worker dies under it, before that counts as final.
+MAX_ATTEMPTS = 3
 
 
 class Status(StrEnum):
@@ -105,7 +107,7 @@ class Trial:
 
     def as_dict(self) -> dict[str, Any]:
         """Return plain data."""
-        return asdict(self)
+        return {item.name: getattr(self, item.name) for item in fields(self)}
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Trial:
@@ -121,12 +123,17 @@ class Trial:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Job:
-    """A trial with what a worker needs to run it: the estimator and the limits."""
+    """A trial with what a worker needs to run it: the estimator and the limits.
+
+    ``attempt`` counts from 1; ``illustrate`` asks for what a figure of the fit needs.
+    """
 
     trial: Trial
     estimator: Callable[..., Any]
     seconds: float | None = None
     memory_gb: float | None = None
+    attempt: int = 1
+    illustrate: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -136,6 +143,8 @@ class Outcome:
     ``labels`` are the clusters found and ``y`` the classes of the same samples;
     ``scores`` are those computed when the trial ran. ``attempts`` counts how often the
     trial was begun until it gave this outcome: more than once if workers died.
+    ``illustration`` is the content of a file beside the records, where it was asked
+    for.
     """
 
     status: Status
@@ -157,11 +166,17 @@ class Outcome:
     split_error: FloatArray | None = None
     trace_seconds: FloatArray | None = None
     attempts: int = 1
+    illustration: bytes | None = None
 
     @property
     def ok(self) -> bool:
         """Whether the trial counts as a result."""
         return self.status is Status.OK
+
+    @property
+    def final(self) -> bool:
+        """Whether the trial is not to be begun again, unless that is asked for."""
+        return self.status is not Status.DIED or self.attempts >= MAX_ATTEMPTS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,7 +7,9 @@ import os
 import signal
 import threading
 import time
+from dataclasses import replace
 
+import numpy as np
 import pandas as pd
 import pytest
 import runner_methods
@@ -23,6 +25,7 @@ from symmf.experiment.runner import run
 from symmf.experiment.status import describe_record, survey
 from symmf.experiment.store.folder import ExperimentStore
 from symmf.experiment.store.lock import FolderLock
+from symmf.experiment.values import Record, Status
 
 
 @pytest.fixture(scope="module")
@@ -181,11 +184,78 @@ def test_a_killed_worker_costs_its_trial_alone(tmp_path, pool):
             killed.append(busy[0].pid)
             os.kill(killed[0], signal.SIGKILL)
 
-    summary, _ = run_config(path, tmp_path / "shaken", pool, listener=kill_one)
-    assert (summary.ran, summary.statuses) == (4, {"ok": 3, "died": 1})
-    summary, _ = run_config(path, tmp_path / "shaken", pool, retry_failed=True)
-    assert (summary.ran, summary.failed) == (1, 0)
+    summary, (plan,) = run_config(path, tmp_path / "shaken", pool, listener=kill_one)
+    assert (summary.ran, summary.statuses) == (4, {"ok": 4})
     assert computed(tmp_path / "calm/tiny") == computed(tmp_path / "shaken/tiny")
+    assert sorted(table(tmp_path / "shaken")["attempts"]) == [1, 1, 1, 2]
+    kinds = [event["event"] for event in read_events(plan.store.folder)]
+    assert (kinds.count("trial_lost"), kinds.count("trial_finished")) == (1, 4)
+
+
+def test_a_trial_that_kills_its_worker_is_tried_three_times(tmp_path, pool):
+    switch = tmp_path / "switch"
+    method = f"[{{method: dies, parameters: {{unless: '{switch}'}}}}]"
+    path = write_config(tmp_path, method, n_clusters="2", trials="1")
+    summary, (plan,) = run_config(path, tmp_path, pool)
+    assert (summary.ran, summary.failed, summary.exit_code) == (1, 1, 1)
+    (failure,) = summary.failures
+    assert (failure.status, failure.count) == (Status.DIED, 1)
+    assert "was killed" in failure.message
+    (record,) = plan.records.values()
+    assert record.outcome.attempts == 3
+    # The same command does not begin a fourth time unless it is asked to.
+    summary, _ = run_config(path, tmp_path, pool)
+    assert (summary.ran, summary.failed) == (0, 1)
+    # An earlier run that was stopped after the first attempt is continued.
+    once = Record(trial=record.trial, outcome=replace(record.outcome, attempts=1))
+    plan.store.write(once)
+    (line,) = survey(tmp_path)
+    assert (line.done, line.failed, line.state) == (0, 0, "incomplete")
+    switch.touch()
+    summary, _ = run_config(path, tmp_path, pool)
+    assert (summary.ran, summary.failed) == (1, 0)
+    assert table(tmp_path)["attempts"].tolist() == [2]
+
+
+def test_an_illustration_is_a_job_with_limits(tmp_path, pool):
+    methods = "[{method: symmf, name: shown}, instant]"
+    path = write_config(tmp_path, methods, illustration="shown", n_clusters="2")
+    summary, (plan,) = run_config(path, tmp_path, pool)
+    assert (summary.ran, summary.problems, summary.exit_code) == (4, (), 0)
+    with np.load(plan.store.folder / "illustration.npz") as found:
+        first = plan.store.read(plan.trials[0].key)
+        assert found["A"].shape == (len(found["H"]), len(found["H"]))
+        np.testing.assert_array_equal(found["classes"], first.outcome.y)
+        np.testing.assert_array_equal(found["labels"], first.outcome.labels)
+    # What has no factor to show is told, and takes nothing with it.
+    path = write_config(tmp_path, methods, illustration="instant", name="other")
+    summary, (plan,) = run_config(path, tmp_path, pool)
+    assert (summary.ran, summary.failed, summary.exit_code) == (8, 0, 1)
+    assert "no similarity and factor" in summary.problems[0]
+    assert len(table(tmp_path, "other")) == 8
+
+
+def test_the_description_names_the_environment_of_the_workers(tmp_path, pool):
+    path = write_config(tmp_path, "[kmeans]", n_clusters="2", trials="1")
+    _, (plan,) = run_config(path, tmp_path, pool)
+    told = plan.store.environment()
+    (record,) = plan.records.values()
+    assert told == record.provenance["environment"]
+    assert {library["num_threads"] for library in told["blas"]} == {1}
+    # A run in which no worker takes part keeps what is known.
+    run_config(path, tmp_path, pool, settings=["title=New"])
+    assert plan.store.environment() == told
+
+
+def test_failures_are_told_once_with_their_reason(tmp_path, pool):
+    path = write_config(tmp_path, "[instant, raises, diverges]")
+    summary, _ = run_config(path, tmp_path, pool)
+    found = {failure.status: failure for failure in summary.failures}
+    assert found.keys() == {Status.FAILED, Status.DIVERGED}
+    assert found[Status.FAILED].count == 4
+    assert "not to my liking" in found[Status.FAILED].message
+    assert found[Status.FAILED].title.startswith("raises, K=2")
+    assert sum(failure.count for failure in summary.failures) == summary.failed == 8
 
 
 def test_a_wish_to_stop_keeps_what_is_finished(tmp_path, pool):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -36,7 +36,7 @@ class Backend(Protocol):
         jobs: Sequence[Job],
         data: Mapping[str, Dataset],
         stop: threading.Event,
-    ) -> Iterator[Update]:
+    ) -> Generator[Update]:
         """Run jobs in any order, yielding news, until all are done or ``stop`` is set.
 
         ``data`` maps digests to data sets. Closing the iterator ends running jobs.

@@ -14,7 +14,7 @@ import logging
 import queue
 import threading
 import uuid
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from multiprocessing import connection
@@ -131,7 +131,7 @@ class DaskBackend:
         jobs: Sequence[Job],
         data: Mapping[str, Dataset],
         stop: threading.Event,
-    ) -> Iterator[Update]:
+    ) -> Generator[Update]:
         """Run jobs; see :class:`symmf.experiment.execution.backend.Backend`."""
         run = _Run(self.client, data, stop)
         try:

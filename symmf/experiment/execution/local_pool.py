@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import threading
 from collections import deque
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from multiprocessing import connection
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
@@ -70,24 +70,16 @@ class LocalPool:
         jobs: Sequence[Job],
         data: Mapping[str, Dataset],
         stop: threading.Event,
-    ) -> Iterator[Update]:
+    ) -> Generator[Update]:
         """Run jobs; see :class:`symmf.experiment.execution.backend.Backend`."""
         waiting = deque(jobs)
         try:
             while not stop.is_set():
                 while waiting and (worker := self._idle(len(waiting))) is not None:
-                    job = waiting.popleft()
-                    try:
-                        worker.give(job, data[job.trial.data_digest])
-                    except OSError:
-                        # It died between two jobs, so the job has lost nothing.
-                        self._bury(worker)
-                        waiting.appendleft(job)
-                        continue
-                    yield Update(job)
+                    yield from self._give(worker, waiting, data)
                 if not waiting and not any(worker.job for worker in self._workers):
                     return
-                yield from self._listen()
+                yield from self._listen(waiting, data)
         finally:
             for worker in [worker for worker in self._workers if worker.job]:
                 worker.kill()
@@ -101,7 +93,23 @@ class LocalPool:
             self._workers.append(WorkerProcess(self.warm_up()))
         return next((worker for worker in free if worker.idle), None)
 
-    def _listen(self) -> Iterator[Update]:
+    def _give(
+        self, worker: WorkerProcess, waiting: deque[Job], data: Mapping[str, Dataset]
+    ) -> Iterator[Update]:
+        job = waiting.popleft()
+        try:
+            worker.give(job, data[job.trial.data_digest])
+        except OSError:
+            # It died between two jobs, so the job has lost nothing.
+            self._bury(worker)
+            waiting.appendleft(job)
+        else:
+            yield Update(job)
+
+    def _listen(
+        self, waiting: deque[Job], data: Mapping[str, Dataset]
+    ) -> Iterator[Update]:
+        """Wait a moment for news of the workers."""
         limits = [left for w in self._workers if (left := w.remaining()) is not None]
         timeout = max(0.0, min([TICK, *limits]))
         owner = {id(worker.connection): worker for worker in self._workers}
@@ -112,12 +120,17 @@ class LocalPool:
                 outcome = worker.receive()
             except (EOFError, OSError):
                 outcome = self._bury(worker)
-            if job is not None and outcome is not None:
-                yield Update(job, outcome, worker.environment)
-                if outcome.status is Status.MEMORY and worker in self._workers:
-                    # What ran out of memory may have left its process in disorder.
-                    self._workers.remove(worker)
-                    worker.kill()
+            if job is None or outcome is None:
+                continue
+            if outcome.status is Status.MEMORY and worker in self._workers:
+                # What ran out of memory may have left its process in disorder.
+                self._workers.remove(worker)
+                worker.kill()
+            news = [Update(job, outcome, worker.environment)]
+            if waiting and worker in self._workers and worker.idle:
+                # The next job first: the worker computes while the outcome is kept.
+                news += self._give(worker, waiting, data)
+            yield from news
         for worker in list(self._workers):
             left = worker.remaining()
             if left is not None and left <= 0 and worker.job is not None:

@@ -82,7 +82,9 @@ class WorkerProcess:
         elif kind == DONE:
             self.job = self._deadline = None
             outcome: Outcome
-            outcome, self.environment = content
+            outcome, environment = content
+            if environment is not None:
+                self.environment = environment
             return outcome
         return None
 

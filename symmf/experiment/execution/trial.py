@@ -90,24 +90,37 @@ def _run(job: Job, data: Dataset, found: dict[str, Any]) -> None:
     if (H := getattr(estimator, "H_", None)) is not None:
         # Of the factor's own rows: what can choose lambda without knowing classes.
         scores["silhouette"] = silhouette(H, found["labels"])
+    if job.illustrate:
+        from symmf.experiment.execution.illustration import illustration_bytes
+
+        found["illustration"] = illustration_bytes(trial, estimator, X, chosen)
 
 
 def _read_fit(estimator: Any) -> dict[str, Any]:
     """Take from a fitted estimator what it tells beyond its labels."""
-    n_iter = getattr(estimator, "n_iter_", None)
     stop = getattr(estimator, "stop_", "")
-    objective = getattr(estimator, "objective_", None)
     history = getattr(estimator, "history_", None)
     return {
-        "n_iter": None if n_iter is None else int(n_iter),
+        "n_iter": _number(int, getattr(estimator, "n_iter_", None)),
         "stop": str(getattr(stop, "value", stop) or ""),
         "solver": str(getattr(estimator, "solver_", "") or ""),
-        "objective": None if objective is None else float(objective),
+        "objective": _number(float, getattr(estimator, "objective_", None)),
         "error": _trace(getattr(history, "error", None)),
         "split_error": _trace(getattr(history, "split_error", None)),
         "trace_seconds": _trace(getattr(history, "seconds", None)),
     }
 
 
+def _number(kind: type, value: Any) -> Any:
+    # Another package's estimator may mean something else by the same name.
+    try:
+        return None if value is None else kind(value)
+    except (TypeError, ValueError, OverflowError):
+        return None
+
+
 def _trace(values: Any) -> FloatArray | None:
-    return None if values is None else np.asarray(values, dtype=np.float64).ravel()
+    try:
+        return None if values is None else np.asarray(values, dtype=np.float64).ravel()
+    except (TypeError, ValueError):
+        return None

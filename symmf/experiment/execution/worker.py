@@ -95,7 +95,8 @@ class _Server:
         self.connection, self.inbox = connection, inbox
         self.data: dict[str, Any] = {}
         self.threads = _Threads()
-        self.environment: dict[str, Any] = {}
+        # Whether the supervisor knows the environment as it is now.
+        self.described = False
 
     def serve(self) -> None:
         self.connection.send((READY, None))
@@ -105,7 +106,7 @@ class _Server:
                 kind, content = pickle.loads(message)
             except Exception as error:
                 # The estimator cannot be imported here: that is the trial's failure.
-                self.connection.send((DONE, (_failed(error), {})))
+                self.connection.send((DONE, (_failed(error), None)))
                 continue
             if kind == "data":
                 # One data set at a time: a run goes through them one by one.
@@ -118,13 +119,14 @@ class _Server:
         from symmf.experiment.provenance import environment
 
         self.connection.send((STARTED, None))
-        if self.threads.set(job.trial.threads) or not self.environment:
-            self.environment = environment()
+        told = None
+        if self.threads.set(job.trial.threads) or not self.described:
+            told, self.described = environment(), True
         try:
             outcome = run_trial(job, self.data[job.trial.data_digest])
         except Exception as error:
             outcome = _failed(error)
-        self.connection.send((DONE, (outcome, self.environment)))
+        self.connection.send((DONE, (outcome, told)))
 
 
 def _failed(error: Exception) -> Any:

@@ -133,6 +133,22 @@ class ExperimentStore:
             )
         return found
 
+    def is_described(self) -> bool:
+        """Tell whether provenance and facts are there and whole."""
+        try:
+            self.provenance()
+        except ConfigError:
+            return False
+        return True
+
+    def environment(self) -> dict[str, Any]:
+        """Return the environment in which the trials of the latest run were run."""
+        try:
+            found = self.provenance().get("environment")
+        except ConfigError:
+            return {}
+        return found if isinstance(found, dict) else {}
+
     def trials(self) -> list[Trial]:
         """List the whole grid of the latest run's config.
 
