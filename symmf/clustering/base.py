@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -111,7 +112,7 @@ class Clusterer(ClusterMixin, BaseEstimator):
         self.solver_, self.stop_, self.n_iter_ = solver, str(stop), n_iter
         self.objective_, self.history_ = objective, history
         # With tol = 0, or as published, the number of iterations is the method.
-        meant = getattr(self, "published", False) or not getattr(self, "tol", 0)
+        meant = getattr(self, "published", False) or getattr(self, "tol", 0) == 0
         if stop in (Stop.max_iter, Stop.time) and not meant:
             warnings.warn(
                 f"{type(self).__name__} stopped after {n_iter} iterations, before its "
@@ -142,6 +143,12 @@ class NonnegativeSymmetric(Clusterer):
         """Build A from X, clipped at zero where it has negative entries."""
         A = build_similarity(X, self.similarity, **(self.similarity_options or {}))
         return clip_nonnegative(A)
+
+
+def best_of(n_restarts: int, solve: Callable[[], Factorization]) -> Factorization:
+    """Run so many starts and return the one with the smallest objective."""
+    fits = [solve() for _ in range(n_restarts)]
+    return min(fits, key=lambda fit: float(fit.error[-1]))
 
 
 def check_n_clusters(n_clusters: Any, n: int) -> None:

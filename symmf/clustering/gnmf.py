@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Iterator
+from collections.abc import Callable, Generator
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import islice
 
 import numpy as np
 from scipy import sparse
 
-from symmf.clustering.base import Clusterer, History
-from symmf.clustering.nmf import ncut_weighted, squared_norm, unit_columns
+from symmf.clustering._data_factors import (
+    DataFit,
+    ncut_weighted,
+    run_data_factors,
+    squared_norm,
+    transposed,
+    unit_columns,
+)
+from symmf.clustering.base import Clusterer
 from symmf.labels import kmeans_rows
 from symmf.linalg import inner
 from symmf.notation import AnyMatrix, FloatArray
@@ -24,40 +31,91 @@ from symmf.validation import check_choice, check_number
 _FLOOR = 1e-10
 # The running mean of the tolerance test starts at this many times the first objective.
 _FIRST_MEAN, _MEMORY = 10.0, 0.1
+# Products with X are formed at each of the first updates of V, then at every tenth.
+_FRESH, _PERIOD = 5, 10
 
 
-@dataclass(slots=True)
+@dataclass(eq=False)
 class GNMFIterate:
-    """One iterate: U (m, k), V (n, k) and ||X - V U^T||^2 + weight tr(V^T L V)."""
+    """One iterate: U (m, k), V (n, k), and what their objective is made of."""
 
     U: FloatArray
     V: FloatArray
-    objective: float
+    XU: FloatArray
+    UU: FloatArray
+    WV: FloatArray
+    #: row sums of W, and ||X||_F^2
+    degrees: FloatArray
+    total: float
+    weight: float
+
+    @cached_property
+    def objective(self) -> float:
+        """||X - V U^T||_F^2 + weight tr(V^T L V)."""
+        V = self.V
+        fit = self.total - 2 * inner(V, self.XU) + inner(self.UU, V.T @ V)
+        return fit + self.weight * (inner(V, self.degrees * V) - inner(V, self.WV))
 
 
 def gnmf_iterates(
-    X: AnyMatrix, U: FloatArray, V: FloatArray, W: AnyMatrix, *, weight: float
-) -> Iterator[GNMFIterate]:
-    r"""Yield the start with unit columns of U, then multiplicative updates.
+    X: AnyMatrix,
+    U: FloatArray,
+    V: FloatArray,
+    W: AnyMatrix,
+    *,
+    weight: float,
+    published: bool = True,
+) -> Generator[GNMFIterate, None, Stop | None]:
+    r"""Yield the start with unit columns of U, then an iterate per update of V.
 
     .. math::
         V &\leftarrow V \circ \frac{XU + \lambda WV}{V U^TU + \lambda DV}, \\
         U &\leftarrow U \circ \frac{X^TV}{U V^TV}
+
+    As published, U is updated after every update of V. Otherwise V is updated ten times
+    with one product X U, and U as often with one product X^T V where that is cheaper
+    than the product: the graph needs many updates of V, the data few.
     """
     U, V = unit_columns(U, V)
-    XT = sparse.csr_array(X.T) if sparse.issparse(X) else X.T
-    total = squared_norm(X)
+    XT, total, weight = transposed(X), squared_norm(X), float(weight)
     degrees = np.asarray(W.sum(axis=1)).ravel().astype(V.dtype)[:, None]
-    XU, UU = np.asarray(X @ U), U.T @ U
-    WV, DV = np.asarray(W @ V), degrees * V
-    weight = float(weight)
+    XU, UU, WV = np.asarray(X @ U), U.T @ U, np.asarray(W @ V)
+    updates = 0
     while True:
-        fit = total - 2 * inner(V, XU) + inner(UU, V.T @ V)
-        yield GNMFIterate(U, V, fit + weight * (inner(V, DV) - inner(V, WV)))
-        V = V * (XU + weight * WV) / np.maximum(V @ UU + weight * DV, _FLOOR)
-        U = U * np.asarray(XT @ V) / np.maximum(U @ (V.T @ V), _FLOOR)
+        yield GNMFIterate(U, V, XU, UU, WV, degrees, total, weight)
+        V = V * (XU + weight * WV) / np.maximum(V @ UU + weight * (degrees * V), _FLOOR)
+        WV = np.asarray(W @ V)
+        updates += 1
+        fresh = published or updates <= _FRESH
+        if not fresh and updates % _PERIOD:
+            continue
+        XTV, VV = np.asarray(XT @ V), V.T @ V
+        for _ in range(1 if fresh else _cheap_updates(X, U)):
+            U = U * XTV / np.maximum(U @ VV, _FLOOR)
         XU, UU = np.asarray(X @ U), U.T @ U
-        WV, DV = np.asarray(W @ V), degrees * V
+
+
+def _cheap_updates(X: AnyMatrix, U: FloatArray) -> int:
+    """Return how many updates of U cost about a product with X; 1 to 10."""
+    m, k = U.shape
+    stored = X.nnz if sparse.issparse(X) else X.size
+    return int(np.clip(stored // (m * (k + 10)), 1, _PERIOD))
+
+
+def _running_mean(tol: float) -> Callable[[int, GNMFIterate], bool]:
+    """Tell when the objective is within ``tol`` of its running mean."""
+    mean = 0.0
+
+    def settled(iteration: int, iterate: GNMFIterate) -> bool:
+        nonlocal mean
+        O = iterate.objective  # noqa: E741  # the paper's symbol
+        if iteration == 0:
+            mean = _FIRST_MEAN * O
+            return False
+        mean = _MEMORY * mean + (1 - _MEMORY) * O
+        return tol > 0 and mean - O <= tol * mean
+
+    return settled
 
 
 class GNMF(Clusterer):
@@ -66,8 +124,8 @@ class GNMF(Clusterer):
     .. math:: \min_{U \ge 0,\, V \ge 0} \|X - V U^T\|_F^2
               + \lambda_g \,\mathrm{tr}(V^T (D - W) V)
 
-    by multiplicative updates of V and U in turn; k-means then clusters the rows of V. W
-    joins each sample to its nearest neighbours.
+    by multiplicative updates of V and U; k-means then clusters the rows of V. W joins
+    each sample to its nearest neighbours.
 
     Parameters
     ----------
@@ -88,13 +146,19 @@ class GNMF(Clusterer):
         Random starts; after ``start_iter`` iterations the best one goes on.
     start_iter : int
         Iterations of each start when there are several.
+    n_restarts : int
+        Whole runs; the one with the smallest objective is kept.
     max_iter : int
-        Largest number of iterations.
+        Largest number of iterations, that is of updates of V.
     tol : float
         Stop when a running mean of the objective exceeds it by less than this share;
         0 never stops (the published demonstration runs 100 iterations).
     n_init : int
         Restarts of k-means.
+    published : bool
+        Update U, with a product of its own, after every update of V. By default V is
+        updated ten times per product with X, which ends at the same objective and
+        takes a fraction of the time.
     random_state : int, Generator, RandomState or None
         Seeds the start, uniform in [0, 1), and k-means.
 
@@ -150,9 +214,11 @@ class GNMF(Clusterer):
         data_weighting: str = "none",
         n_starts: int = 1,
         start_iter: int = 30,
+        n_restarts: int = 1,
         max_iter: int = 100,
         tol: float = 0.0,
         n_init: int = 20,
+        published: bool = False,
         random_state: RandomState = None,
     ) -> None:
         self.n_clusters = n_clusters
@@ -163,9 +229,11 @@ class GNMF(Clusterer):
         self.data_weighting = data_weighting
         self.n_starts = n_starts
         self.start_iter = start_iter
+        self.n_restarts = n_restarts
         self.max_iter = max_iter
         self.tol = tol
         self.n_init = n_init
+        self.published = published
         self.random_state = random_state
 
     def _fit(self, X: AnyMatrix, rng: np.random.Generator) -> None:
@@ -173,7 +241,9 @@ class GNMF(Clusterer):
         check_choice("data_weighting", self.data_weighting, ("none", "ncut"))
         check_number("graph_weight", self.graph_weight, least=0)
         check_number("max_iter", self.max_iter, least=0, whole=True)
-        check_number("n_starts", self.n_starts, least=1, whole=True)
+        for name in ("n_starts", "n_restarts", "n_init"):
+            check_number(name, getattr(self, name), least=1, whole=True)
+        check_number("start_iter", self.start_iter, least=0, whole=True)
         check_number("tol", self.tol, least=0)
         graph = neighbour_graph(
             X,
@@ -184,8 +254,16 @@ class GNMF(Clusterer):
         self.W_ = graph.M.astype(X.dtype)
         if self.data_weighting == "ncut":
             X = ncut_weighted(X)
-        last = self._iterate(X, *self._start(X, rng))
-        self.U_, self.V_ = unit_columns(last.U, last.V)
+        runs = [self._run(X, *self._start(X, rng)) for _ in range(self.n_restarts)]
+        fit = min(runs, key=lambda run: run.last.objective)
+        self.U_, self.V_ = unit_columns(fit.last.U, fit.last.V)
+        self._tell(
+            solver="multiplicative",
+            stop=fit.stop,
+            n_iter=fit.n_iter,
+            objective=fit.last.objective,
+            history=fit.history,
+        )
         self.labels_ = kmeans_rows(
             self.V_, self.n_clusters, n_init=self.n_init, random_state=rng
         )
@@ -201,38 +279,22 @@ class GNMF(Clusterer):
             V = rng.random((n, k)).astype(X.dtype)
             if self.n_starts == 1:
                 return U, V
-            run = gnmf_iterates(X, U, V, self.W_, weight=self.graph_weight)
-            end = next(islice(run, self.start_iter, None))
+            end = next(islice(self._iterates(X, U, V), self.start_iter, None))
             if best is None or end.objective < best.objective:
                 best = end
         assert best is not None
         return best.U, best.V
 
-    def _iterate(self, X: AnyMatrix, U: FloatArray, V: FloatArray) -> GNMFIterate:
-        """Run to the tolerance or the limit; return the last iterate."""
-        scale = squared_norm(X) or 1.0
-        errors, seconds = [], []
-        stop = Stop.max_iter
-        mean: float | None = None
-        began = time.perf_counter()
-        for iterate in gnmf_iterates(X, U, V, self.W_, weight=self.graph_weight):
-            seconds.append(time.perf_counter() - began)
-            errors.append(iterate.objective / scale)
-            last, O = iterate, iterate.objective  # noqa: E741  # the paper's symbol
-            if mean is None:
-                mean = _FIRST_MEAN * O
-            else:
-                mean = _MEMORY * mean + (1 - _MEMORY) * O
-                if self.tol > 0 and mean - O <= self.tol * mean:
-                    stop = Stop.tolerance
-                    break
-            if len(errors) > self.max_iter:
-                break
-        self._tell(
-            solver="multiplicative",
-            stop=stop,
-            n_iter=len(errors) - 1,
-            objective=last.objective,
-            history=History(error=np.array(errors), seconds=np.array(seconds)),
+    def _iterates(
+        self, X: AnyMatrix, U: FloatArray, V: FloatArray
+    ) -> Generator[GNMFIterate, None, Stop | None]:
+        weight, published = self.graph_weight, self.published
+        return gnmf_iterates(X, U, V, self.W_, weight=weight, published=published)
+
+    def _run(self, X: AnyMatrix, U: FloatArray, V: FloatArray) -> DataFit[GNMFIterate]:
+        return run_data_factors(
+            self._iterates(X, U, V),
+            _running_mean(self.tol),
+            scale=squared_norm(X) or 1.0,
+            max_iter=self.max_iter,
         )
-        return last

@@ -1,90 +1,101 @@
-"""Nonnegative matrix factorization of the data by alternating least squares."""
+"""Nonnegative matrix factorization of the data."""
 
 from __future__ import annotations
 
-import time
-from collections.abc import Iterator
+from collections.abc import Callable, Generator
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
-from scipy import sparse
 
-from symmf.clustering.base import Clusterer, History
+from symmf.clustering._data_factors import (
+    DataFit,
+    ncut_weighted,
+    run_data_factors,
+    small_decrease,
+    squared_norm,
+    transposed,
+    unit_columns,
+)
+from symmf.clustering.base import Clusterer
 from symmf.labels import argmax_rows, kmeans_rows
 from symmf.linalg import inner
 from symmf.notation import AnyMatrix, FloatArray
 from symmf.seeds import RandomState
 from symmf.solvers import Stop
+from symmf.solvers._hals import accelerated_hals
 from symmf.solvers._nnls import nnls_bpp
 from symmf.validation import check_choice, check_number
 
+# What ``tol=None`` stands for.
+_TOL, _PUBLISHED_TOL = 1e-5, 1e-4
 
-@dataclass(slots=True)
+
+@dataclass(eq=False)
 class NMFIterate:
-    """One iterate: U (m, k), V (n, k) and what is known about them."""
+    """One iterate: U (m, k), V (n, k) with their products X U and X^T V."""
 
     U: FloatArray
     V: FloatArray
-    #: ||X - V U^T||_F^2
-    objective: float
-    #: norm of the gradient over entries that may move
-    projected_gradient: float
+    XU: FloatArray
+    XTV: FloatArray
+    #: ||X||_F^2
+    total: float
+
+    @cached_property
+    def objective(self) -> float:
+        """||X - V U^T||_F^2."""
+        UU, VV = self.U.T @ self.U, self.V.T @ self.V
+        return self.total - 2 * inner(self.V, self.XU) + inner(UU, VV)
+
+    @cached_property
+    def projected_gradient(self) -> float:
+        """Norm of the gradient over entries that may move."""
+        U, V = self.U, self.V
+        slope_U = _may_move(U @ (V.T @ V) - self.XTV, U)
+        slope_V = _may_move(V @ (U.T @ U) - self.XU, V)
+        return 2 * float(np.hypot(np.linalg.norm(slope_U), np.linalg.norm(slope_V)))
 
 
-def ncut_weighted(X: AnyMatrix) -> AnyMatrix:
-    """Return the rows x_i / sqrt(w_i) with w = X X^T 1, the degrees of the graph X X^T.
-
-    A row of degree zero is left at zero.
-
-    Examples
-    --------
-    >>> ncut_weighted(np.array([[2.0, 0.0], [0.0, 3.0]]))
-    array([[1., 0.],
-           [0., 1.]])
-    """
-    total = np.asarray(X.sum(axis=0)).ravel()
-    w = np.asarray(X @ total, dtype=np.float64).ravel()
-    scale = np.divide(1.0, np.sqrt(w), out=np.zeros_like(w), where=w > 0)
-    if sparse.issparse(X):
-        return sparse.csr_array(sparse.diags_array(scale.astype(X.dtype)) @ X)
-    return X * scale.astype(X.dtype)[:, None]
-
-
-def squared_norm(X: AnyMatrix) -> float:
-    """Return ||X||_F^2 of a dense or sparse matrix."""
-    values = X.data if sparse.issparse(X) else X
-    return float(np.sum(np.square(values, dtype=np.float64)))
-
-
-def unit_columns(U: FloatArray, V: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return (U, V) with unit columns of U and V U^T unchanged; zeros stay zero."""
-    norms = np.linalg.norm(U, axis=0)
-    return np.divide(U, norms, out=np.zeros_like(U), where=norms > 0), V * norms
-
-
-def nmf_iterates(X: AnyMatrix, U: FloatArray, V: FloatArray) -> Iterator[NMFIterate]:
+def nmf_iterates(
+    X: AnyMatrix, U: FloatArray, V: FloatArray
+) -> Generator[NMFIterate, None, Stop | None]:
     r"""Yield the start, then iterates of alternating nonnegative least squares.
 
     .. math:: V^T = \mathrm{NNLS}(U^TU, U^TX^T), \qquad
               U^T = \mathrm{NNLS}(V^TV, V^TX)
     """
-    total = squared_norm(X)
-    XT = sparse.csr_array(X.T) if sparse.issparse(X) else X.T
+    total, XT = squared_norm(X), transposed(X)
     XU, XTV = np.asarray(X @ U), np.asarray(XT @ V)
     while True:
-        UU, VV = U.T @ U, V.T @ V
-        slope_U, slope_V = _may_move(U @ VV - XTV, U), _may_move(V @ UU - XU, V)
-        yield NMFIterate(
-            U,
-            V,
-            objective=total - 2 * inner(V, XU) + inner(UU, VV),
-            projected_gradient=2
-            * float(np.hypot(np.linalg.norm(slope_U), np.linalg.norm(slope_V))),
-        )
-        V = np.ascontiguousarray(nnls_bpp(UU, XU.T, V.T).T)
+        yield NMFIterate(U, V, XU, XTV, total)
+        V = np.ascontiguousarray(nnls_bpp(U.T @ U, XU.T, V.T).T)
         XTV = np.asarray(XT @ V)
         U = np.ascontiguousarray(nnls_bpp(V.T @ V, XTV.T, U.T).T)
         XU = np.asarray(X @ U)
+
+
+def hals_iterates(
+    X: AnyMatrix, U: FloatArray, V: FloatArray
+) -> Generator[NMFIterate, None, Stop | None]:
+    r"""Yield the start, then iterates of accelerated column updates.
+
+    .. math:: v_j \leftarrow \max\Big(0,\ v_j + \frac{(XU)_j - V (U^TU)_j}
+              {(U^TU)_{jj}}\Big)
+
+    and likewise for U: a few sweeps for each product with X, extrapolated.
+    """
+    total, XT = squared_norm(X), transposed(X)
+    pairs = accelerated_hals(
+        lambda U: np.ascontiguousarray((X @ U.T).T),
+        lambda V: np.ascontiguousarray((XT @ V.T).T),
+        np.ascontiguousarray(V.T),
+        np.ascontiguousarray(U.T),
+        total=total,
+    )
+    for pair in pairs:
+        yield NMFIterate(pair.U.T, pair.V.T, pair.XU.T, pair.XTV.T, total)
+    return None
 
 
 def _may_move(slope: FloatArray, factor: FloatArray) -> FloatArray:
@@ -92,14 +103,28 @@ def _may_move(slope: FloatArray, factor: FloatArray) -> FloatArray:
     return np.where((slope <= 0) | (factor > 0), slope, 0)
 
 
+def _shrunk_gradient(tol: float) -> Callable[[int, NMFIterate], bool]:
+    """Tell when the projected gradient has shrunk by this factor."""
+    first = 0.0
+
+    def settled(iteration: int, iterate: NMFIterate) -> bool:
+        nonlocal first
+        # The slope at a random start says nothing: it is measured from iterate 1.
+        if iteration == 1:
+            first = iterate.projected_gradient
+        return tol > 0 and iterate.projected_gradient <= tol * first
+
+    return settled
+
+
 class NMF(Clusterer):
     r"""Clustering by nonnegative matrix factorization with normalised-cut weights.
 
     .. math:: \min_{U \ge 0,\, V \ge 0} \|X - V U^T\|_F^2
 
-    The two factors are solved for in turn, each exactly, by nonnegative least squares
-    with block principal pivoting. A sample belongs to the largest entry of its row of
-    V, after the columns of U are scaled to unit length.
+    The columns of the two factors are updated in turn, with extrapolation. A sample
+    belongs to the largest entry of its row of V, after the columns of U are scaled to
+    unit length.
 
     Parameters
     ----------
@@ -109,14 +134,19 @@ class NMF(Clusterer):
         ``ncut`` divides row x_i by the square root of its degree in the graph
         X X^T; ``none`` factors X as it is.
     labels : {"argmax", "kmeans"}
-        How clusters are read off V.
+        How clusters are read off V: the largest entry of a row, as for text; or
+        k-means on the rows, as is usual for images, where columns of V overlap.
     n_init : int
         Restarts of k-means when ``labels="kmeans"``.
     max_iter : int
         Largest number of iterations.
-    tol : float
-        Stop when the projected gradient has shrunk by this factor since the first
-        iteration; 0 never stops.
+    tol : float, optional
+        Stop when the objective falls by at most this share twice in a row, by default
+        1e-5; 0 never stops. As published: when the projected gradient has shrunk by
+        this factor since the first iteration, by default 1e-4.
+    published : bool
+        Solve for the two factors in turn, each exactly, by nonnegative least squares
+        with block principal pivoting, as Kim and Park do.
     random_state : int, Generator, RandomState or None
         Seeds the start, uniform in [0, 1).
 
@@ -129,7 +159,7 @@ class NMF(Clusterer):
     V_ : (n, n_clusters) array
         Weights of the clusters in each sample.
     solver_ : str
-        Always ``"anls"``.
+        ``"hals"``, or ``"anls"`` as published.
     n_iter_ : int
     stop_ : {"tolerance", "max_iter"}
     objective_ : float
@@ -139,15 +169,17 @@ class NMF(Clusterer):
 
     Notes
     -----
-    An iteration costs two products with X and two nonnegative least squares with n and
-    m right-hand sides; the objective never rises. X may be sparse.
+    An iteration costs two products with X and a few sweeps over the columns, or two
+    nonnegative least squares with n and m right-hand sides; the objective never rises.
+    X may be sparse.
 
     References
     ----------
     J. Kim and H. Park, "Fast nonnegative matrix factorization: an active-set-like
     method and comparisons", SIAM J. Sci. Comput. 33, 2011; W. Xu, X. Liu, Y. Gong,
     "Document clustering based on non-negative matrix factorization", SIGIR 2003 (the
-    weights).
+    weights); A. Ang and N. Gillis, "Accelerating nonnegative matrix factorization
+    algorithms using extrapolation", Neural Comput. 31, 2019.
 
     Examples
     --------
@@ -166,7 +198,8 @@ class NMF(Clusterer):
         labels: str = "argmax",
         n_init: int = 20,
         max_iter: int = 200,
-        tol: float = 1e-4,
+        tol: float | None = None,
+        published: bool = False,
         random_state: RandomState = None,
     ) -> None:
         self.n_clusters = n_clusters
@@ -175,48 +208,41 @@ class NMF(Clusterer):
         self.n_init = n_init
         self.max_iter = max_iter
         self.tol = tol
+        self.published = published
         self.random_state = random_state
 
     def _fit(self, X: AnyMatrix, rng: np.random.Generator) -> None:
         check_choice("data_weighting", self.data_weighting, ("ncut", "none"))
         check_choice("labels", self.labels, ("argmax", "kmeans"))
+        check_number("n_init", self.n_init, least=1, whole=True)
         check_number("max_iter", self.max_iter, least=0, whole=True)
-        check_number("tol", self.tol, least=0)
+        if self.tol is not None:
+            check_number("tol", self.tol, least=0)
         if self.data_weighting == "ncut":
             X = ncut_weighted(X)
         (n, m), k = X.shape, self.n_clusters
         U, V = rng.random((m, k)), rng.random((n, k))
-        last = self._iterate(X, U.astype(X.dtype), V.astype(X.dtype))
-        self.U_, self.V_ = unit_columns(last.U, last.V)
+        fit = self._run(X, U.astype(X.dtype), V.astype(X.dtype))
+        self.U_, self.V_ = unit_columns(fit.last.U, fit.last.V)
+        self._tell(
+            solver="anls" if self.published else "hals",
+            stop=fit.stop,
+            n_iter=fit.n_iter,
+            objective=fit.last.objective,
+            history=fit.history,
+        )
         if self.labels == "argmax":
             self.labels_ = argmax_rows(self.V_, np.asarray(X @ self.U_))
         else:
             self.labels_ = kmeans_rows(self.V_, k, n_init=self.n_init, random_state=rng)
 
-    def _iterate(self, X: AnyMatrix, U: FloatArray, V: FloatArray) -> NMFIterate:
-        """Run to the tolerance or the limit; return the last iterate."""
+    def _run(self, X: AnyMatrix, U: FloatArray, V: FloatArray) -> DataFit[NMFIterate]:
+        settled: Callable[[int, NMFIterate], bool]
+        if self.published:
+            iterates = nmf_iterates(X, U, V)
+            settled = _shrunk_gradient(_PUBLISHED_TOL if self.tol is None else self.tol)
+        else:
+            iterates = hals_iterates(X, U, V)
+            settled = small_decrease(_TOL if self.tol is None else self.tol)
         scale = squared_norm(X) or 1.0
-        errors, seconds = [], []
-        stop = Stop.max_iter
-        began = time.perf_counter()
-        first = 0.0
-        for iterate in nmf_iterates(X, U, V):
-            seconds.append(time.perf_counter() - began)
-            errors.append(iterate.objective / scale)
-            last = iterate
-            # The slope at a random start says nothing: it is measured from iterate 1.
-            if len(errors) == 2:
-                first = iterate.projected_gradient
-            if self.tol > 0 and iterate.projected_gradient <= self.tol * first:
-                stop = Stop.tolerance
-                break
-            if len(errors) > self.max_iter:
-                break
-        self._tell(
-            solver="anls",
-            stop=stop,
-            n_iter=len(errors) - 1,
-            objective=last.objective,
-            history=History(error=np.array(errors), seconds=np.array(seconds)),
-        )
-        return last
+        return run_data_factors(iterates, settled, scale=scale, max_iter=self.max_iter)

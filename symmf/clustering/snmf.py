@@ -93,7 +93,7 @@ class SNMF(NonnegativeSymmetric):
         *,
         similarity: str = "self_tuning",
         similarity_options: dict[str, Any] | None = None,
-        n_restarts: int = 10,
+        n_restarts: int = 1,
         max_iter: int = 1000,
         tol: float = 1e-8,
         random_state: RandomState = None,

@@ -6,14 +6,18 @@ from typing import Any
 
 import numpy as np
 
-from symmf.clustering.base import NonnegativeSymmetric
+from symmf.clustering.base import NonnegativeSymmetric, best_of
 from symmf.labels import argmax_rows
 from symmf.notation import AnyMatrix
 from symmf.seeds import RandomState
-from symmf.solvers import factorize
+from symmf.similarity import SymmetricOperator
+from symmf.solvers import Factorization, factorize
+from symmf.validation import check_number
 
 # Entries of a graph with normalised-cut scaling are small; those of a cosine are not.
 _COUPLING_NCUT, _COUPLING_OTHER = 0.66, 1.0
+# What ``tol=None`` stands for: an extrapolated step gains more than a plain one.
+_TOL, _PLAIN_TOL = 1e-5, 1e-6
 
 
 class SymHALS(NonnegativeSymmetric):
@@ -48,11 +52,16 @@ class SymHALS(NonnegativeSymmetric):
         self-tuning graph of nearest neighbours with normalised-cut scaling.
     similarity_options : dict, optional
         Passed to the similarity.
+    n_restarts : int
+        Random starts; the one with the smallest objective is kept.
     max_iter : int
-        Largest number of iterations.
-    tol : float
+        Largest number of iterations of a start.
+    tol : float, optional
         Stop when the objective falls by at most ``tol * ||A||_F^2`` twice in a row; 0
-        never stops.
+        never stops. By default 1e-5, and 1e-6 where nothing is extrapolated.
+    published : bool
+        Plain updates as in the original program. By default they are extrapolated
+        (with ``order="factors"``), which needs fewer of them.
     random_state : int, Generator, RandomState or None
         Seeds the start.
 
@@ -102,8 +111,10 @@ class SymHALS(NonnegativeSymmetric):
         start: str = "symm_mean",
         similarity: str = "self_tuning",
         similarity_options: dict[str, Any] | None = None,
+        n_restarts: int = 1,
         max_iter: int = 500,
-        tol: float = 1e-6,
+        tol: float | None = None,
+        published: bool = False,
         random_state: RandomState = None,
     ) -> None:
         self.n_clusters = n_clusters
@@ -112,28 +123,38 @@ class SymHALS(NonnegativeSymmetric):
         self.start = start
         self.similarity = similarity
         self.similarity_options = similarity_options
+        self.n_restarts = n_restarts
         self.max_iter = max_iter
         self.tol = tol
+        self.published = published
         self.random_state = random_state
 
     def _fit(self, X: AnyMatrix, rng: np.random.Generator) -> None:
+        check_number("n_restarts", self.n_restarts, least=1, whole=True)
         A = self._similarity(X)
-        fit = factorize(
-            A,
-            self.n_clusters,
-            solver="sym_hals",
-            coupling=self._coupling(),
-            order=self.order,
-            start=self.start,
-            max_iter=self.max_iter,
-            tol=self.tol,
-            random_state=rng,
-        )
+        fit = best_of(self.n_restarts, lambda: self._solve(A, rng))
         self._store(fit, A)
         assert fit.P is not None
         size = float(np.linalg.norm(fit.P)) or 1.0
         self.gap_ = float(np.linalg.norm(fit.H - fit.P)) / size
         self.labels_ = argmax_rows(fit.P, A.matmat(fit.P))
+
+    def _solve(self, A: SymmetricOperator, rng: np.random.Generator) -> Factorization:
+        plain = self.published or self.order != "factors"
+        default = _PLAIN_TOL if plain else _TOL
+        return factorize(
+            A,
+            self.n_clusters,
+            solver="sym_hals",
+            coupling=self._coupling(),
+            order=self.order,
+            acceleration="none" if plain else "extrapolation",
+            published=self.published,
+            start=self.start,
+            max_iter=self.max_iter,
+            tol=default if self.tol is None else self.tol,
+            random_state=rng,
+        )
 
     def _coupling(self) -> float | str:
         if self.coupling is not None:

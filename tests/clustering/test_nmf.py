@@ -1,3 +1,4 @@
+from functools import cached_property
 from itertools import islice
 
 import numpy as np
@@ -5,7 +6,8 @@ import pytest
 from scipy import sparse
 from sklearn.decomposition import NMF as ReferenceNMF  # noqa: N811
 
-from symmf.clustering.nmf import NMF, ncut_weighted, nmf_iterates, unit_columns
+from symmf.clustering._data_factors import ncut_weighted, unit_columns
+from symmf.clustering.nmf import NMF, NMFIterate, hals_iterates, nmf_iterates
 from symmf.errors import InputError
 from symmf.metrics import accuracy
 
@@ -54,9 +56,10 @@ def test_objective_and_slope_are_what_they_say(rng):
 
 
 @pytest.mark.parametrize("make", [np.asarray, sparse.csr_array], ids=["dense", "csr"])
-def test_the_objective_never_rises_and_factors_stay_nonnegative(rng, make):
+@pytest.mark.parametrize("method", [nmf_iterates, hals_iterates])
+def test_the_objective_never_rises_and_factors_stay_nonnegative(rng, make, method):
     X = make(np.where(rng.random((40, 25)) < 0.5, rng.random((40, 25)), 0))
-    run = nmf_iterates(X, rng.random((25, 4)), rng.random((40, 4)))
+    run = method(X, rng.random((25, 4)), rng.random((40, 4)))
     iterates = list(islice(run, 30))
     objective = np.array([iterate.objective for iterate in iterates])
     assert (np.diff(objective) <= 1e-12 * objective[0]).all()
@@ -96,10 +99,43 @@ def test_a_row_of_zeros_gets_a_label(rng):
 
 
 def test_labels_can_be_read_by_kmeans(rng):
-    X, y = planted(rng)
-    model = NMF(3, labels="kmeans", random_state=0).fit(X)
-    assert len(set(model.labels_)) == 3
-    assert model.labels_.shape == y.shape
+    """Rows of V around three mixtures of two columns: argmax sees two clusters only."""
+    y = np.repeat([0, 1, 2], 30)
+    V = np.array([[1.0, 0.1], [1.0, 0.7], [0.1, 1.0]])[y] + 0.05 * rng.random((90, 2))
+    X = V @ np.kron(np.eye(2), np.ones((1, 6)))
+    model = NMF(3, labels="kmeans", data_weighting="none", random_state=0).fit(X)
+    assert accuracy(y, model.labels_) == 1.0
+
+
+def test_the_published_way_is_alternating_least_squares(rng):
+    X = rng.random((30, 12))
+    model = NMF(2, published=True, max_iter=3, tol=0, data_weighting="none")
+    model.set_params(random_state=np.random.default_rng(5)).fit(X)
+    assert model.solver_ == "anls"
+    draw = np.random.default_rng(5)
+    U, V = draw.random((12, 2)), draw.random((30, 2))
+    ends = [iterate.objective for iterate in islice(nmf_iterates(X, U, V), 4)]
+    np.testing.assert_allclose(model.history_.error * np.sum(X**2), ends)
+
+
+def test_the_clock_leaves_out_the_objective(rng, monkeypatch):
+    """The clock moves only while an iterate is made, not while it is judged."""
+    from symmf.solvers import _loop as loop
+
+    now = [0.0]
+    monkeypatch.setattr(loop.time, "perf_counter", lambda: now[0])
+    slow = NMFIterate.objective.func
+
+    def judged(iterate):
+        now[0] += 100.0
+        return slow(iterate)
+
+    judging = cached_property(judged)
+    judging.__set_name__(NMFIterate, "objective")
+    monkeypatch.setattr(NMFIterate, "objective", judging)
+    model = NMF(2, max_iter=4, tol=0, random_state=0).fit(rng.random((20, 6)))
+    assert now[0] >= 500
+    assert model.history_.seconds.tolist() == [0.0] * 5
 
 
 def test_tol_0_runs_every_iteration(rng):

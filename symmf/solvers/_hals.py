@@ -1,0 +1,137 @@
+"""Two nonnegative factors by column updates, with extrapolation between the products.
+
+NMF and SymHALS share it: X ~ V U^T, with X = M and the penalty mu ||V - U||_F^2 for a
+symmetric M. Factors are kept with one row per cluster, (k, n), so that what is updated
+together is contiguous.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from symmf.linalg import inner
+from symmf.notation import FloatArray
+
+# Sweeps end once one moves the factor by less than this share of the first (squared).
+_SETTLED = 0.01
+# Extrapolation: first speed, its growth, growth of its limit, what a bad step costs
+# (Ang and Gillis 2019).
+_FIRST, _GROWTH, _LIMIT_GROWTH, _PENALTY = 0.5, 1.05, 1.01, 1.5
+# A row that died is put back at this size, relative to its factor.
+_REVIVAL = 1e-16
+
+Product = Callable[[FloatArray], FloatArray]
+
+
+def sweep(V: FloatArray, Q: FloatArray, B: FloatArray) -> None:
+    r"""Minimise tr(V V^T Q) - 2 <V, B> over V >= 0, one row after the other, in place.
+
+    .. math:: v_j \leftarrow \max\Big(0,\ v_j + \frac{B_j - Q_j V}{Q_{jj}}\Big)
+    """
+    for j, v in enumerate(V):
+        if Q[j, j] <= 0:
+            continue
+        slope = Q[j] @ V
+        slope -= B[j]
+        slope /= Q[j, j]
+        v -= slope
+        np.maximum(v, 0, out=v)
+        if not v.any():
+            v[:] = _REVIVAL * V.max()
+
+
+def sweeps(V: FloatArray, Q: FloatArray, B: FloatArray, most: int) -> FloatArray:
+    """Sweep until little moves, at most ``most`` times; the products serve them all."""
+    if most == 1:
+        sweep(V, Q, B)
+        return V
+    first = 0.0
+    for number in range(most):
+        before = V.copy()
+        sweep(V, Q, B)
+        before -= V
+        moved = inner(before, before)
+        if number == 0:
+            first = moved
+        if moved <= _SETTLED * first and number > 0:
+            break
+    return V
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Pair:
+    """Factors V (k, n) and U (k, m), the products that belong to them, and F."""
+
+    V: FloatArray
+    U: FloatArray
+    XU: FloatArray
+    XTV: FloatArray
+    #: ||X - V^T U||_F^2 + mu ||V - U||_F^2
+    F: float
+
+
+def accelerated_hals(
+    times: Product,
+    times_transposed: Product,
+    V: FloatArray,
+    U: FloatArray,
+    *,
+    total: float,
+    mu: float = 0.0,
+    most_sweeps: int = 5,
+) -> Iterator[Pair]:
+    """Yield the start, then pairs whose F never rises.
+
+    ``times(U)`` is (X U^T)^T, ``times_transposed(V)`` is (X^T V^T)^T, ``total`` is
+    ||X||_F^2. Products of extrapolated factors are linear in those already known; a
+    step that would raise F is taken again without extrapolation.
+    """
+
+    def pair(V: FloatArray, U: FloatArray, XTV: FloatArray) -> Pair:
+        XU = times(U)
+        F = total - 2 * inner(V, XU) + inner(V @ V.T, U @ U.T)
+        if mu:
+            F += mu * inner(V - U, V - U)
+        return Pair(V, U, XU, XTV, F)
+
+    def step(beta: float) -> Pair:
+        """Update V, then U, each from the other one extrapolated by beta."""
+        V_e, U_e = _beyond(now.V, last.V, beta), _beyond(now.U, last.U, beta)
+        XU_e = _beyond(now.XU, last.XU, beta)
+        V = sweeps(np.maximum(V_e, 0), *_tied(U_e, XU_e, mu), most_sweeps)
+        XTV = times_transposed(V)
+        V_e, XTV_e = _beyond(V, now.V, beta), _beyond(XTV, now.XTV, beta)
+        U = sweeps(np.maximum(U_e, 0), *_tied(V_e, XTV_e, mu), most_sweeps)
+        return pair(V, U, XTV)
+
+    last = now = pair(V, U, times_transposed(V))
+    yield now
+    beta, limit = _FIRST, 1.0
+    first = True
+    while True:
+        new = step(0.0 if first else beta)
+        if not first and new.F > now.F:
+            limit, beta = beta, beta / _PENALTY
+            new = step(0.0)
+        else:
+            beta, limit = min(limit, _GROWTH * beta), min(1.0, _LIMIT_GROWTH * limit)
+        first = False
+        last, now = now, new
+        yield now
+
+
+def _beyond(new: FloatArray, old: FloatArray, beta: float) -> FloatArray:
+    """Return new + beta (new - old)."""
+    return np.asarray(new + new.dtype.type(beta) * (new - old)) if beta else new
+
+
+def _tied(U: FloatArray, XU: FloatArray, mu: float) -> tuple[FloatArray, FloatArray]:
+    """Q and B of the least squares in V: U U^T + mu I and X U + mu U."""
+    Q = U @ U.T
+    if not mu:
+        return Q, XU
+    Q[np.diag_indices_from(Q)] += mu
+    return Q, XU + XU.dtype.type(mu) * U
