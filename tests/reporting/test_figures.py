@@ -228,6 +228,27 @@ def test_lambda_shows_the_papers_panels_and_names_the_missing_one(galleries) -> 
     assert gap.command == "symmf run configs/lambda_reuters21578.yaml"
 
 
+def test_published_values_against_ours(galleries) -> None:
+    (drawing,) = galleries["published"].drawings
+    data = drawing.data
+    assert len(data) == 216
+    run = data[data["mean"].notna()]
+    assert sum(map(len, drawing.tooltips.values())) == len(run)
+    assert 0 < len(run) < 216
+    assert "216 published values" in drawing.caption
+    assert f"{216 - len(run)} not run" in drawing.caption
+    low, high = drawing.figure.axes[0].get_xlim()
+    for ax in drawing.figure.axes:  # nothing is cut off
+        assert (ax.get_xlim(), ax.get_ylim()) == ((low, high), (low, high))
+    assert low < run[["published", "low", "mean"]].min().min()
+    assert high > run[["published", "high", "mean"]].max().max()
+
+
+def test_methods_that_cannot_be_ranked_are_named(galleries) -> None:
+    (drawing,) = galleries["critical-difference"].drawings
+    assert "Not ranked for lack of results: DSC." in drawing.caption
+
+
 def test_lambda_shows_paired_differences_to_zero(galleries) -> None:
     (drawing,) = galleries["lambda"].drawings
     data = drawing.data

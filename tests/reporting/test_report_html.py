@@ -11,6 +11,7 @@ from made_traces import full
 
 from symmf.reporting.page.grid import auto_columns, grid
 from symmf.reporting.page.render import render_report, write_report
+from symmf.reporting.plots.registry import FIGURES
 from symmf.reporting.results import load_results
 
 VOID = {"meta", "link", "input", "br", "use", "path", "image", "stop"}
@@ -89,7 +90,7 @@ def test_the_summary_comes_first_and_all_parts_are_there(page: Path) -> None:
         "failures", "experiments", "commands",
     )]  # fmt: skip
     assert order == sorted(order)
-    assert text.count("<svg") == 6
+    assert text.count("<svg") == len(FIGURES)
     assert "the graph has no edges" in text  # the message of a failed trial
     assert "symmf run configs/convergence.yaml" in text
     assert "not run" in text
@@ -141,7 +142,7 @@ def column_of(browser: Browser, table: str, column: int) -> list[str]:
 
 
 def test_renders_without_errors_or_requests(browser: Browser) -> None:
-    assert browser.evaluate("document.querySelectorAll('svg').length") == 6
+    assert browser.evaluate("document.querySelectorAll('svg').length") == len(FIGURES)
     assert browser.evaluate("!document.querySelector('.filters').hidden")
     browser.evaluate("window.scrollTo(0, document.body.scrollHeight)")
     assert browser.messages == []

@@ -9,14 +9,15 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from symmf.paper.values import PROPOSED
-from symmf.reporting.plots.base import Drawing, Gallery
+from symmf.paper.values import PROPOSED, ROWS
+from symmf.reporting.plots.base import Drawing, Gallery, Records, Tooltips
 from symmf.reporting.plots.style import INK, StyleBook
 from symmf.reporting.results import Missing, Results, run_command
 from symmf.reporting.selection.cells import Row, RowKey, collect
 from symmf.reporting.selection.readings import Reading, readings
 from symmf.reporting.statistics.tests import Ranking, rank_rows
 from symmf.reporting.statistics.words import ranking_words
+from symmf.texts import plot_text
 
 METRICS = {"ac": "AC", "nmi": "NMI"}
 STEP = 0.42  # height of one label
@@ -46,12 +47,15 @@ def critical_difference(results: Results) -> Gallery:
     height = 0.95 + 0.21 * ((tallest + 1) // 2)
     figure = Figure(figsize=(6.8, height * len(found)), layout="constrained")
     axes = figure.subplots(len(found), 1, squeeze=False)[:, 0]
-    records: list[dict[str, object]] = []
-    points: dict[str, list[str]] = {}
+    records: Records = []
+    tooltips: Tooltips = {}
     captions: list[str] = []
     for ax, (metric, ranking) in zip(axes, found.items(), strict=True):
-        _diagram(ax, ranking, _methods(rows[metric]), book, points)
+        tooltips |= _diagram(ax, ranking, _methods(rows[metric]), book)
         captions.append(f"{METRICS[metric]}: {ranking_words(ranking)[0]}")
+        left_out = _left_out(rows[metric], ranking)
+        if left_out:
+            captions.append(f"Not ranked for lack of results: {', '.join(left_out)}.")
         records += [
             {
                 "metric": metric,
@@ -75,7 +79,7 @@ def critical_difference(results: Results) -> Gallery:
         caption=" ".join(captions),
         figure=figure,
         data=pd.DataFrame(records),
-        tooltips=points,
+        tooltips=tooltips,
     )
     return Gallery(drawings=(drawing,))
 
@@ -87,13 +91,21 @@ def _methods(rows: Iterable[Row]) -> dict[RowKey, Reading]:
     }
 
 
+def _left_out(rows: Iterable[Row], ranking: Ranking) -> list[str]:
+    """Return the rows of the paper that the ranking lacks."""
+    ranked = {key.paper_row for key in ranking.keys if key.paper_row}
+    found = {row.key.paper_row for row in rows if row.primary}
+    return [title for name, title in ROWS.items() if name in found - ranked]
+
+
 def _diagram(
     ax: Axes,
     ranking: Ranking,
     methods: dict[RowKey, Reading],
     book: StyleBook,
-    points: dict[str, list[str]],
-) -> None:
+) -> Tooltips:
+    """Draw the ranks of one metric; return the texts of the marks."""
+    tooltips: Tooltips = {}
     n = len(ranking.ranks)
     ax.set_axis_off()
     ax.set_title(
@@ -123,17 +135,18 @@ def _diagram(
         ax.plot([rank, rank, edge], [0, y, y], color=look.color, lw=0.9)
         name = f"cd-{ranking.metric}-{index}"
         ax.plot([rank], [0], ls="none", gid=name, clip_on=False, **look.points)
-        points[name] = [f"{title}: average rank {rank:.2f}"]
+        tooltips[name] = [f"{title}: average rank {rank:.2f}"]
         ax.text(
             edge + (-1 if left else 1) * 0.015 * (n - 1),
             y,
-            f"{title}  {rank:.2f}" if left else f"{rank:.2f}  {title}",
+            plot_text(f"{title}  {rank:.2f}" if left else f"{rank:.2f}  {title}"),
             ha="right" if left else "left",
             va="center",
             fontsize=8,
             fontweight="bold" if key.paper_row == PROPOSED else "normal",
         )
     ax.set_ylim(min(bottom, -0.3 - 0.16 * levels - STEP * half), 1.4)
+    return tooltips
 
 
 def _critical_bar(ax: Axes, ranking: Ranking, n: int) -> None:
