@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping
 from types import TracebackType
-from typing import TYPE_CHECKING, Protocol, Self
+from typing import TYPE_CHECKING, Any, Protocol, Self
 
 import click
 
@@ -51,7 +52,7 @@ def make_progress(*, quiet: bool, n_experiments: int) -> Progress:
 
 
 class Silence:
-    """Shows nothing."""
+    """Shows no progress, only what a person should know before the run."""
 
     def __enter__(self) -> Self:
         return self
@@ -65,7 +66,9 @@ class Silence:
         return None
 
     def __call__(self, event: Event) -> None:
-        """Ignore the event."""
+        """Print a notice and ignore all else."""
+        if event.kind == "notice":
+            click.echo(f"{event.experiment}: {event.details['text']}", err=True)
 
 
 class Lines(Silence):
@@ -83,7 +86,7 @@ class Lines(Silence):
         name, about = event.experiment, event.details
         if event.kind == "run_started":
             self._total[name], self._done[name] = about["total"], about["done"]
-            self._failed[name] = 0
+            self._failed[name] = about.get("failed", 0)
             click.echo(
                 f"{name}: {about['done']} of {about['total']} trials done", err=True
             )
@@ -100,6 +103,10 @@ class Lines(Silence):
             if now - self._last >= LINE_EVERY:
                 self._last = now
                 click.echo(self._line(name, str(about["trial"])), err=True)
+        elif event.kind == "trial_lost":
+            click.echo(f"{name}: {about['trial']}: {_lost(about)}", err=True)
+        else:
+            super().__call__(event)
 
     def _line(self, name: str, trial: str) -> str:
         left = sum(self._total.values()) - sum(self._done.values())
@@ -111,10 +118,19 @@ class Lines(Silence):
         )
 
 
+# What a terminal puts where the cursor is when Ctrl-C is typed must fit on the line:
+# else it begins another one, and the bar is drawn a second time below the first.
+_MARGIN = 3
+# Widths of what every bar shows: name, trials, times, failures. The current trial gets
+# what is left of the line, and the bar itself grows on a wide one.
+_NAME, _COUNT, _TIME, _FAILED, _NARROW, _WIDE = 18, 11, 7, 10, 10, 30
+_CURRENT = 16
+
+
 class Bars:
     """Draws a bar per experiment and, for several, one for all."""
 
-    def __init__(self, *, overall: bool) -> None:
+    def __init__(self, *, overall: bool, width: int | None = None) -> None:
         from rich.console import Console
         from rich.progress import (
             BarColumn,
@@ -125,23 +141,27 @@ class Bars:
         )
         from rich.progress import Progress as RichProgress
 
+        width = (width or Console(stderr=True).width) - _MARGIN
+        fixed = _NAME + _COUNT + 2 * _TIME + len("left") + _FAILED + 7
+        bar = _WIDE if width - fixed > _WIDE + _CURRENT else _NARROW
+        self._current = max(0, width - fixed - bar - 1)
         self._bars = RichProgress(
-            TextColumn("{task.description}"),
-            BarColumn(),
+            TextColumn("{task.description}", markup=False),
+            BarColumn(bar_width=bar),
             MofNCompleteColumn(),
             TimeElapsedColumn(),
             TextColumn("left"),
             TimeRemainingColumn(),
             TextColumn("{task.fields[failed]}", style="red"),
-            TextColumn("{task.fields[current]}", style="dim"),
-            console=Console(stderr=True),
+            TextColumn("{task.fields[current]}", style="dim", markup=False),
+            console=Console(stderr=True, width=width),
         )
         self._tasks: dict[str, TaskID] = {}
         self._failed: dict[str, int] = {}
         self._overall = self._add("all") if overall else None
 
     def _add(self, text: str) -> TaskID:
-        return self._bars.add_task(text, total=0, failed="", current="")
+        return self._bars.add_task(_cut(text, _NAME), total=0, failed="", current="")
 
     def __enter__(self) -> Self:
         self._bars.start()
@@ -158,33 +178,56 @@ class Bars:
     def __call__(self, event: Event) -> None:
         """Move the bars."""
         name, about = event.experiment, event.details
-        if event.kind == "run_started":
+        if event.kind == "notice":
+            self._print(f"{name}: {about['text']}")
+        elif event.kind == "run_started":
             self._tasks[name] = self._add(name)
-            self._failed[name] = 0
+            self._failed[name] = about.get("failed", 0)
             self._grow(self._tasks[name], about["total"], about["done"])
             if self._overall is not None:
                 self._grow(self._overall, about["total"], about["done"])
+            self._show_failed(name)
         elif event.kind == "trial_started":
-            self._bars.update(self._tasks[name], current=about["trial"])
+            self._show_current(name, str(about["trial"]))
+        elif event.kind == "trial_lost":
+            self._print(f"{name}: {about['trial']}: {_lost(about)}")
         elif event.kind == "trial_finished":
-            if about["status"] != "ok":
-                self._failed[name] += 1
-            failed = f"{self._failed[name]} failed" if self._failed[name] else ""
-            self._bars.update(
-                self._tasks[name], advance=1, failed=failed, current=about["trial"]
-            )
-            if self._overall is not None:
-                total = sum(self._failed.values())
-                failed = f"{total} failed" if total else ""
-                self._bars.update(self._overall, advance=1, failed=failed)
+            self._failed[name] += about["status"] != "ok"
+            for task in self._of(name):
+                self._bars.update(task, advance=1)
+            self._show_failed(name)
+            self._show_current(name, str(about["trial"]))
         else:
-            self._bars.update(self._tasks[name], current="")
+            self._show_current(name, "")
+
+    def _of(self, name: str) -> list[TaskID]:
+        return [self._tasks[name], *([] if self._overall is None else [self._overall])]
+
+    def _show_current(self, name: str, trial: str) -> None:
+        text = _cut(trial, self._current) if self._current >= _CURRENT else ""
+        self._bars.update(self._tasks[name], current=text)
+
+    def _show_failed(self, name: str) -> None:
+        counts = (self._failed[name], sum(self._failed.values()))
+        for task, failed in zip(self._of(name), counts, strict=False):
+            self._bars.update(task, failed=f"{failed} failed" if failed else "")
+
+    def _print(self, text: str) -> None:
+        self._bars.console.print(text, markup=False, highlight=False, soft_wrap=True)
 
     def _grow(self, task: TaskID, total: int, done: int) -> None:
         before = next(t for t in self._bars.tasks if t.id == task)
         self._bars.update(
             task, total=(before.total or 0) + total, completed=before.completed + done
         )
+
+
+def _cut(text: str, width: int) -> str:
+    return text if len(text) <= width else f"{text[: width - 1]}…"
+
+
+def _lost(about: Mapping[str, Any]) -> str:
+    return f"{about['message']} It will be begun again."
 
 
 def duration(seconds: float) -> str:

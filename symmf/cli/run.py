@@ -13,7 +13,6 @@ from symmf.cli._complete import complete_configs, complete_methods
 if TYPE_CHECKING:
     from symmf.experiment.execution.backend import Backend
     from symmf.experiment.plan import Plan
-    from symmf.experiment.runner import Summary
 
 _results = click.option(
     "--results",
@@ -86,6 +85,7 @@ def run(
     Exit codes: 0 done, 1 some trials failed, 2 bad usage or configuration, 3 data
     missing or corrupt, 130 interrupted.
     """
+    from symmf.cli._run_summary import show_summary
     from symmf.cli.progress import make_progress
     from symmf.experiment.execution.backend import default_jobs
 
@@ -109,7 +109,7 @@ def run(
             return
         with make_progress(quiet=quiet, n_experiments=len(plans)) as progress:
             summary = runner.run(plans, backend=backend, listener=progress, **choices)
-    _show_summary(plans, summary, results)
+    show_summary(plans, summary, results)
     context.exit(summary.exit_code)
 
 
@@ -127,36 +127,6 @@ def _backend(jobs: int, *, dask: str | None, dry_run: bool) -> Backend:
     return pool
 
 
-def _show_summary(plans: list[Plan], summary: Summary, results: Path) -> None:
-    if summary.interrupted:
-        click.echo(
-            f"Interrupted with {summary.remaining} trials to go; the {summary.ran} "
-            "finished in this run are kept. Repeat the same command to continue.",
-            err=True,
-        )
-        return
-    if not summary.ran:
-        click.echo("Nothing to do: every trial is recorded.")
-    else:
-        click.echo(f"Ran {_count(summary.ran, 'trial')}.")
-    if summary.failed:
-        kinds = ", ".join(
-            f"{n} {status}" for status, n in summary.statuses.items() if status != "ok"
-        )
-        click.echo(
-            f"{_count(summary.failed, 'trial')} did not give a result ({kinds}); "
-            "the column `message` of trials.csv says why. "
-            "Repeat the command with --retry-failed to try again.",
-            err=True,
-        )
-    if summary.remaining:
-        click.echo(f"{_count(summary.remaining, 'trial')} still to be run.", err=True)
-    for plan in plans:
-        click.echo(f"Results: {plan.store.folder / 'trials.csv'}")
-    option = "" if results == Path("results") else f" --results {results}"
-    click.echo(f"Next: symmf tables{option}")
-
-
 def _show_estimates(
     plans: list[Plan],
     jobs: int,
@@ -166,6 +136,7 @@ def _show_estimates(
     retry_failed: bool,
     fail_fast: bool,
 ) -> None:
+    from symmf.cli._run_summary import count
     from symmf.cli.progress import duration
     from symmf.experiment.estimate import estimate, wall_seconds
     from symmf.experiment.store.places import results_place
@@ -176,6 +147,9 @@ def _show_estimates(
         estimate(plan, fresh=fresh, retry_failed=retry_failed, reference=reference)
         for plan in plans
     ]
+    for plan in plans:
+        for text in plan.notices:
+            click.echo(f"{plan.name}: {text}")
     for cost in found:
         click.echo(
             f"{cost.experiment}: {cost.total} trials, {cost.done} done "
@@ -196,12 +170,8 @@ def _show_estimates(
         wall = duration(wall_seconds(found, jobs))
         all_timed = all(cost.timed == cost.missing for cost in found)
         for_what = "" if all_timed else " for the timed trials"
-        click.echo(f"With {_count(jobs, 'worker')}: about {wall}{for_what}.")
+        click.echo(f"With {count(jobs, 'worker')}: about {wall}{for_what}.")
     click.echo("Nothing was run or written.")
-
-
-def _count(n: int, word: str) -> str:
-    return f"{n} {word}" if n == 1 else f"{n} {word}s"
 
 
 @click.command()

@@ -79,7 +79,7 @@ def test_a_failing_method_gives_exit_code_1(tmp_path, capfd):
     path = write_config(tmp_path, "[raises]", n_clusters="2", trials="1")
     code, out, err = symmf(capfd, "run", path, "--results", tmp_path)
     assert code == 1
-    assert "1 trial did not give a result (1 failed)" in err
+    assert "1 of 1 trial did not give a result (1 failed):" in err
     assert "raises, K=2, trial 0: failed: ArithmeticError" in err
     assert "--retry-failed" in err
     assert "Results:" in out

@@ -1,0 +1,100 @@
+"""How a run ended, in sentences: what is done, what failed and why, what to do next."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from symmf.experiment.store.layout import TRIALS_FILE
+
+if TYPE_CHECKING:
+    from symmf.experiment.plan import Plan
+    from symmf.experiment.runner import Failure, Summary
+
+# Reasons listed one by one; a run rarely fails for more.
+MOST_REASONS = 5
+_MESSAGE = 300
+_ADVICE = {
+    "failed": "`symmf info KEY` shows where it failed; when the cause is mended, "
+    "repeat the command with --retry-failed.",
+    "diverged": "The same start diverges again: change the method's parameters, for "
+    "example to a smaller step.",
+    "timeout": "Allow more time and repeat: --set limits.seconds=... --retry-failed.",
+    "memory": "Allow more memory and repeat: --set limits.memory_gb=... "
+    "--retry-failed, or give fewer --jobs.",
+    "died": "A worker that is killed again and again has most likely run out of "
+    "memory: give fewer --jobs and --retry-failed.",
+}
+
+
+def show_summary(plans: Sequence[Plan], summary: Summary, results: Path) -> None:
+    """Print how a run ended; what went wrong goes to standard error."""
+    if summary.interrupted:
+        click.echo(
+            f"Interrupted with {count(summary.remaining, 'trial')} to go; the "
+            f"{summary.ran} finished in this run are kept. Repeat the same command to "
+            "continue.",
+            err=True,
+        )
+    elif summary.ran:
+        click.echo(f"Ran {count(summary.ran, 'trial')}.")
+    else:
+        click.echo("Nothing to do: every trial is recorded.")
+    _show_failures(plans, summary)
+    for text in summary.problems:
+        click.echo(text, err=True)
+    if summary.interrupted:
+        return
+    if summary.remaining:
+        click.echo(f"{count(summary.remaining, 'trial')} still to be run.", err=True)
+    for plan in plans:
+        click.echo(f"Results: {plan.store.folder / TRIALS_FILE}")
+    option = "" if results == Path("results") else f" --results {results}"
+    click.echo(f"Next: symmf tables{option}")
+
+
+def _show_failures(plans: Sequence[Plan], summary: Summary) -> None:
+    if not summary.failed:
+        return
+    total = sum(len(plan.selected) for plan in plans)
+    counts = ((s, n) for s, n in summary.statuses.items() if s != "ok")
+    kinds = ", ".join(f"{n} {status}" for status, n in counts)
+    click.echo(
+        f"{summary.failed} of {count(total, 'trial')} did not give a result ({kinds}):",
+        err=True,
+    )
+    for failure in summary.failures[:MOST_REASONS]:
+        click.echo(f"  {_reason(failure)}", err=True)
+    more = len(summary.failures) - MOST_REASONS
+    if more > 0:
+        click.echo(
+            f"  and {count(more, 'other reason')}: the column `message` of "
+            f"{TRIALS_FILE} has them all.",
+            err=True,
+        )
+    for status in dict.fromkeys(failure.status for failure in summary.failures):
+        click.echo(_ADVICE[status], err=True)
+
+
+def _reason(failure: Failure) -> str:
+    text = " ".join(failure.message.split()) or "no message"
+    text = text if len(text) <= _MESSAGE else f"{text[: _MESSAGE - 4]} ..."
+    first = "" if failure.count == 1 else "first "
+    return (
+        f"{failure.count} {failure.status}: {text} ({first}{failure.title}; key "
+        f"{failure.key[:12]})"
+    )
+
+
+def count(n: int, word: str) -> str:
+    """Return a number with its word.
+
+    Examples
+    --------
+    >>> count(1, "trial"), count(2, "trial")
+    ('1 trial', '2 trials')
+    """
+    return f"{n} {word}" if n == 1 else f"{n} {word}s"
