@@ -7,8 +7,8 @@ import pytest
 from scipy import sparse
 from sklearn.cluster import KMeans
 
-from symmf import labels as labels_module
 from symmf.errors import InputError
+from symmf.labels import kmeans as labels_module
 from symmf.labels import kmeans_rows, litekmeans
 from symmf.metrics import accuracy
 

@@ -13,6 +13,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import validate_data
 
 from symmf.errors import InputError, SymmfWarning
+from symmf.labels import number_by_size
 from symmf.linalg import top_eigenpairs
 from symmf.notation import AnyMatrix, FloatArray, LabelArray
 from symmf.seeds import RandomState, as_generator
@@ -45,8 +46,10 @@ class Clusterer(ClusterMixin, BaseEstimator):
     accepts_sparse = True
     #: the method is undefined for negative data
     needs_nonnegative = False
+    #: ``n_clusters="auto"`` is understood
+    chooses_n_clusters = False
 
-    n_clusters: int
+    n_clusters: Any
     random_state: RandomState
     labels_: LabelArray
     n_iter_: int
@@ -76,10 +79,12 @@ class Clusterer(ClusterMixin, BaseEstimator):
             dtype=[np.float64, np.float32],
             ensure_min_samples=2,
         )
-        check_n_clusters(self.n_clusters, X.shape[0])
+        if self.n_clusters != "auto" or not self.chooses_n_clusters:
+            check_n_clusters(self.n_clusters, X.shape[0])
         if self.needs_nonnegative and not self._precomputed():
             check_nonnegative(X, type(self).__name__)
         self._fit(X, as_generator(self.random_state))
+        self.labels_ = number_by_size(self.labels_)
         return self
 
     def _fit(self, X: AnyMatrix, rng: np.random.Generator) -> None:

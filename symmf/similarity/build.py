@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import difflib
-import inspect
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
 from symmf.errors import InputError
-from symmf.notation import AnyMatrix
+from symmf.notation import AnyMatrix, FloatArray
 from symmf.similarity.diffusion import diffusion
 from symmf.similarity.graphs import cosine_knn, gaussian, self_tuning
+from symmf.similarity.mutual import mutual_knn
 from symmf.similarity.operators import (
     DenseOperator,
     Gram,
@@ -21,7 +20,12 @@ from symmf.similarity.operators import (
     as_operator,
 )
 from symmf.similarity.row_features import RowFeatures
-from symmf.similarity.transforms import DENSE_BYTES
+from symmf.similarity.transforms import (
+    DENSE_BYTES,
+    clip_nonnegative,
+    normalised_cut,
+)
+from symmf.validation import check_name, check_number, check_options, option_names
 
 # A multiply-add costs about this much more in a sparse product than in a dense one.
 _SPARSE_PENALTY = 8
@@ -65,6 +69,51 @@ def centred_cosine(X: AnyMatrix) -> SymmetricOperator:
     return gram(X, centre=True, unit=True)
 
 
+def scaled_gram(X: AnyMatrix, *, floor: float = 0.1) -> Gram:
+    r"""Return D^-1/2 Z Z^T D^-1/2 for the rows Z of X, never formed.
+
+    D holds the row sums of Z Z^T, floored at a share of their median: sums of mixed
+    signs can be small, or negative.
+
+    Examples
+    --------
+    >>> Z = np.array([[1.0, 0.0], [1.0, 0.0], [0.0, 1.0]])
+    >>> scaled_gram(Z).toarray().round(3)
+    array([[0.5, 0.5, 0. ],
+           [0.5, 0.5, 0. ],
+           [0. , 0. , 1. ]])
+    """
+    check_number("floor", floor, least=0)
+    features = RowFeatures(X)
+    return Gram(features.with_scaled_rows(gram_scale(Gram(features).degrees, floor)))
+
+
+def gram_scale(degrees: FloatArray, floor: float) -> FloatArray:
+    """Return 1 / sqrt(d), d floored at a share of the median of all d."""
+    least = max(floor * float(np.median(degrees)), 1e-12)
+    return np.asarray(1 / np.sqrt(np.maximum(degrees, least)))
+
+
+def cosine_power(
+    X: AnyMatrix, *, power: float = 2.0, ncut: bool = True
+) -> SymmetricOperator:
+    """Return max(cos, 0)^power of all pairs, explicit, with normalised-cut scaling.
+
+    Examples
+    --------
+    >>> X = np.array([[1.0, 0.0], [1.0, 1.0], [0.0, 2.0]])
+    >>> cosine_power(X, ncut=False).toarray().round(3)
+    array([[1. , 0.5, 0. ],
+           [0.5, 1. , 0.5],
+           [0. , 0.5, 1. ]])
+    """
+    check_number("power", power, above=0)
+    A = clip_nonnegative(Gram(RowFeatures(X, unit=True)))
+    M = np.asarray(A.toarray())
+    W = DenseOperator(np.minimum(M, 1.0) ** power)
+    return normalised_cut(W) if ncut else W
+
+
 def precomputed(X: AnyMatrix) -> SymmetricOperator:
     """Take X as the similarity itself: square, symmetric, any signs."""
     return as_operator(X)
@@ -77,6 +126,9 @@ SIMILARITIES: dict[str, Callable[..., SymmetricOperator]] = {
     "gaussian": gaussian,
     "self_tuning": self_tuning,
     "cosine_knn": cosine_knn,
+    "mutual_knn": mutual_knn,
+    "scaled_gram": scaled_gram,
+    "cosine_power": cosine_power,
     "diffusion": diffusion,
     "precomputed": precomputed,
 }
@@ -96,12 +148,18 @@ def build_similarity(X: Any, name: str, **options: Any) -> SymmetricOperator:
         are. ``gaussian``: exp(-||x_i - x_j||^2 / (2 s^2)) of all pairs.
         ``self_tuning``: a sparse graph of nearest neighbours with local scales and
         normalised-cut scaling. ``cosine_knn``: cosines of nearest neighbours, scaled
-        likewise. ``diffusion``: X holds similarities (of images), of which a graph is
-        made and walked a few steps. ``precomputed``: X is the similarity.
+        likewise. ``mutual_knn``: mutual neighbours joined by a spanning tree, with
+        self-tuning weights (what ``SymMF`` takes for dense rows). ``scaled_gram``:
+        inner products with normalised-cut scaling, never formed (for text features).
+        ``cosine_power``: max(cos, 0)^power of all pairs. ``diffusion``: X holds
+        similarities (of images), of which a graph is made and walked a few steps.
+        ``precomputed``: X is the similarity.
     **options
         ``gaussian``: ``scale``. ``self_tuning``: ``n_neighbors``, ``local_neighbor``,
-        ``ncut``. ``cosine_knn``: ``n_neighbors``, ``ncut``. ``diffusion``:
-        ``n_neighbors``, ``local_neighbor``, ``steps``.
+        ``ncut``. ``cosine_knn``: ``n_neighbors``, ``ncut``. ``mutual_knn``:
+        ``n_neighbors``, ``local_neighbor``, ``weight_floor``, ``tree``.
+        ``scaled_gram``: ``floor``. ``cosine_power``: ``power``, ``ncut``.
+        ``diffusion``: ``n_neighbors``, ``local_neighbor``, ``steps``.
 
     Raises
     ------
@@ -115,26 +173,9 @@ def build_similarity(X: Any, name: str, **options: Any) -> SymmetricOperator:
     array([[1. , 0.8],
            [0.8, 1. ]])
     """
-    if name not in SIMILARITIES:
-        raise InputError(
-            f"There is no similarity {name!r}.{_hint(str(name), SIMILARITIES)} "
-            f"Known: {', '.join(SIMILARITIES)}."
-        )
-    build = SIMILARITIES[name]
-    known = list(inspect.signature(build).parameters)[1:]
-    for option in options:
-        if option not in known:
-            takes = f"It takes: {', '.join(known)}." if known else "It takes none."
-            raise InputError(
-                f"The similarity {name!r} has no option {option!r}."
-                f"{_hint(option, known)} {takes}"
-            )
+    build = SIMILARITIES[check_name("similarity", name, SIMILARITIES)]
+    check_options(f"The similarity {name!r}", options, option_names(build, skip=1))
     values = X.data if sparse.issparse(X) else X
     if np.asarray(values).dtype.kind == "f" and not np.isfinite(values).all():
         raise InputError("The data have NaN or infinite entries; clean them first.")
     return build(X, **options)
-
-
-def _hint(word: str, known: Iterable[str]) -> str:
-    near = difflib.get_close_matches(word, list(known), n=1)
-    return f" Did you mean {near[0]!r}?" if near else ""

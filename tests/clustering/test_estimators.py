@@ -371,9 +371,14 @@ def test_wrong_parameters_get_a_sentence(model, sentence):
 def test_auto_is_the_closed_form_without_a_constraint(planted):
     X, _ = planted
     model = SymMF(3, random_state=0).fit(X)
+    assert (model.similarity_, model.solver_, model.scale_) == (
+        "mutual_knn",
+        "eigen",
+        "none",
+    )
     other = SymMF(3, solver="eigen", random_state=0).fit(X)
     np.testing.assert_array_equal(model.H_, other.H_)
-    M = regularise(build_similarity(X, "centred_cosine"), 0.5).toarray()
+    M = regularise(build_similarity(X, "mutual_knn"), 0.5).toarray()
     wanted = np.sum((M - model.H_ @ model.H_.T) ** 2)
     assert model.objective_ == pytest.approx(wanted)
 
@@ -382,7 +387,13 @@ def test_auto_is_the_closed_form_without_a_constraint(planted):
 @pytest.mark.parametrize("solver", ["auto", "projected_gradient"])
 def test_any_set_and_solver(planted, constraint, solver):
     X, y = planted
-    model = SymMF(3, constraint=constraint, solver=solver, random_state=0)
+    model = SymMF(
+        3,
+        constraint=constraint,
+        solver=solver,
+        similarity="centred_cosine",
+        random_state=0,
+    )
     assert accuracy(y, model.fit_predict(X)) == 1.0
 
 

@@ -48,6 +48,7 @@ def test_both_readings_of_the_proposed_method_are_run() -> None:
     config = load_config(CONFIGS[0].with_name("coil20.yaml"))
     entries = {entry.entry: entry for entry in config.methods}
     released = entries["symmf_published"].parameters
+    assert released.pop("similarity") == "centred_cosine"
     assert released == {"published": True, "max_iter": 20, "tol": 0}
     assert entries["symmf"].parameters["solver"] == "projected_gradient"
     assert entries["closed_form_0"].lambdas == [0]

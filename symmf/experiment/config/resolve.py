@@ -14,6 +14,7 @@ from symmf.experiment.config.yaml import Document, YamlPath, shown
 from symmf.experiment.data import FEATURES
 from symmf.paper.roles import Role
 from symmf.paper.values import PAPER_ROWS, ROWS
+from symmf.validation import is_number
 
 WEIGHT = "laplacian_weight"
 # Set by the runner for every trial, each from a key of the experiment file.
@@ -195,7 +196,9 @@ def _spelled_out(
     lambdas = None
     names = parameters_of(estimator)
     if WEIGHT in names:
-        lambdas = entry.lambdas or config.lambdas or [float(names[WEIGHT] or 0.0)]
+        lambdas = entry.lambdas or config.lambdas
+        if lambdas is None and is_number(names[WEIGHT]):
+            lambdas = [float(names[WEIGHT])]
     steps = config.preprocess if entry.preprocess is None else entry.preprocess
     return entry.model_copy(
         update={

@@ -1,8 +1,7 @@
-"""Reading cluster labels off a factor: k-means on its rows, or the largest entry."""
+"""k-means on the rows of a factor: scikit-learn's, and that of the authors' code."""
 
 from __future__ import annotations
 
-import hashlib
 import logging
 import warnings
 from dataclasses import dataclass
@@ -217,51 +216,3 @@ def _check(n_clusters: int, n: int) -> None:
         raise InputError(
             f"k-means needs between 1 and {n} clusters for {n} rows, not {n_clusters}."
         )
-
-
-def argmax_rows(H: FloatArray, MH: FloatArray | None = None) -> LabelArray:
-    """Assign each row to its largest entry (ties: the first one).
-
-    Meaningful for a nonnegative ``H`` only: without a sign constraint columns are
-    defined up to rotation. A zero row says nothing; it takes the largest entry of its
-    row of ``MH`` when that product is given.
-    """
-    labels: LabelArray = np.argmax(H, axis=1).astype(np.int64)
-    if MH is not None:
-        empty = ~np.any(H, axis=1)
-        labels[empty] = np.argmax(MH[empty], axis=1)
-    return labels
-
-
-def number_by_size(labels: Any) -> LabelArray:
-    """Give clusters numbers from 0 by decreasing size, ties by first occurrence.
-
-    Equal partitions get equal labels, whatever their clusters were called.
-
-    Examples
-    --------
-    >>> number_by_size([7, 3, 3, 5, 5]).tolist()
-    [2, 0, 0, 1, 1]
-    """
-    _, first, inverse, counts = np.unique(
-        np.asarray(labels), return_index=True, return_inverse=True, return_counts=True
-    )
-    order = np.lexsort((first, -counts))
-    rank = np.empty(len(order), dtype=np.int64)
-    rank[order] = np.arange(len(order))
-    numbered: LabelArray = rank[inverse.ravel()]
-    return numbered
-
-
-def labels_digest(labels: Any) -> str:
-    """Return the sha256 of a partition: of its labels numbered by size.
-
-    The bytes are those of little-endian 64-bit integers, so that anyone can compute
-    it anywhere.
-
-    Examples
-    --------
-    >>> labels_digest([4, 1, 1]) == labels_digest([0, 9, 9])
-    True
-    """
-    return hashlib.sha256(number_by_size(labels).astype("<i8").tobytes()).hexdigest()

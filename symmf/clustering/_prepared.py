@@ -1,0 +1,190 @@
+"""From rows to the similarity of a recipe, and from new rows to the same features."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+
+from symmf.clustering._extension import (
+    Extension,
+    GivenExtension,
+    GramExtension,
+    GraphExtension,
+    extend,
+)
+from symmf.clustering._recipe import Recipe
+from symmf.errors import InputError
+from symmf.features.text import LSA, TermWeights
+from symmf.notation import AnyMatrix, FloatArray
+from symmf.similarity import SymmetricOperator, build_similarity
+from symmf.similarity.mutual import MutualGraph, mutual_graph, mutual_knn
+from symmf.similarity.scaling import Scaling, distinct_rows
+from symmf.validation import check_options, option_names
+
+_GRAMS = ("centred_cosine", "cosine", "inner_product", "scaled_gram")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TextFeatures:
+    """Counts of terms to unit rows: tf-idf if they are counts, then LSA."""
+
+    weights: TermWeights | None
+    lsa: LSA
+
+    @classmethod
+    def of(cls, X: AnyMatrix, n_components: int = 100, tf: str = "raw") -> TextFeatures:
+        """Learn weights and directions. Whole numbers >= 0 are counts."""
+        X = sparse.csr_array(X)
+        counts = X.nnz > 0 and X.data.min() >= 0 and not np.any(X.data % 1)
+        weights = TermWeights(tf=tf).fit(X) if counts else None
+        weighted = X if weights is None else weights.transform(X)
+        return cls(weights=weights, lsa=LSA(n_components).fit(weighted))
+
+    def rows(self, X: AnyMatrix) -> FloatArray:
+        """Return the unit rows."""
+        X = sparse.csr_array(X)
+        if self.weights is not None:
+            X = self.weights.transform(X)
+        return self.lsa.transform(X)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Prepared:
+    """The similarity of a recipe and how it was made.
+
+    Attributes
+    ----------
+    A : SymmetricOperator
+    rows : array or sparse matrix
+        The rows whose similarity A is.
+    copy_of : (n,) array or None
+        Which of them every sample is.
+    """
+
+    A: SymmetricOperator
+    recipe: Recipe
+    rows: AnyMatrix
+    scaling: Scaling
+    copy_of: npt.NDArray[np.intp] | None = None
+    graph: MutualGraph | None = None
+    text: TextFeatures | None = None
+    options: dict[str, Any] = field(default_factory=dict)
+
+    def rank(self, H: FloatArray) -> int:
+        """Return the number of columns of H that carry something."""
+        squares = np.einsum("ij,ij->j", H, H, dtype=np.float64)
+        return int(np.count_nonzero(squares > 1e-12 * squares.max()))
+
+    def new_points(self, H: FloatArray) -> NewPoints:
+        """Return what relates new rows to the factor H."""
+        return NewPoints(
+            scaling=self.scaling, text=self.text, extension=self._extension(H)
+        )
+
+    def _extension(self, H: FloatArray) -> Extension | None:
+        name = self.recipe.similarity
+        if self.graph is not None:
+            known = option_names(mutual_knn, skip=1)
+            asked = {o: v for o, v in self.options.items() if o in known}
+            given = {
+                "n_neighbors": 10,
+                "local_neighbor": 7,
+                "weight_floor": 1e-4,
+                **asked,
+            }
+            given.pop("tree", None)
+            return GraphExtension(rows=self.rows, graph=self.graph, H=H, **given)
+        if name in _GRAMS:
+            floor = self.options.get("floor", 0.1)
+            found: Extension = GramExtension.of(self.rows, H, name, floor)
+            return found
+        return GivenExtension(H=H) if name == "precomputed" else None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewPoints:
+    """What is kept of a fit for rows it has not seen."""
+
+    scaling: Scaling
+    text: TextFeatures | None
+    extension: Extension | None
+
+    def extend(self, X: AnyMatrix, H: FloatArray, weight: float) -> FloatArray:
+        """Return rows of H for new rows."""
+        if self.extension is None:
+            raise InputError(
+                "New points can be placed with the similarities auto, mutual_knn, "
+                f"text, {', '.join(_GRAMS)} and precomputed; fit with one of these."
+            )
+        if self.text is not None:
+            X = self.text.rows(X)
+        elif not sparse.issparse(X):
+            X = self.scaling.apply(X)
+        rows = extend(self.extension.products(X), H, weight)
+        if isinstance(self.extension, GraphExtension):
+            same, own = self.extension.copies(X)
+            rows[same] = own
+        return rows
+
+
+def prepare(
+    X: AnyMatrix, recipe: Recipe, options: dict[str, Any], n_clusters: int
+) -> Prepared:
+    """Build the similarity that a recipe asks for.
+
+    Parameters
+    ----------
+    X : (n, m) array or scipy sparse matrix
+    recipe : Recipe
+    options
+        Of the similarity.
+    n_clusters
+        Copies are left out only if more distinct rows than this remain.
+    """
+    scaling, text, copy_of = Scaling(kind="none"), None, None
+    if recipe.text:
+        known = ["n_components", "tf", "floor"]
+        check_options("The similarity 'text'", options, known)
+        own = {o: v for o, v in options.items() if o != "floor"}
+        text = TextFeatures.of(X, **own)
+        X = text.rows(X)
+        options = {o: v for o, v in options.items() if o == "floor"}
+    elif recipe.scale != "none":
+        if sparse.issparse(X):
+            raise InputError(
+                f"scale={recipe.scale!r} divides dense features, and X is sparse; use "
+                "scale='none'."
+            )
+        scaling = Scaling.of(X, recipe.scale)
+        X = scaling.apply(X)
+    graph = None
+    if recipe.similarity == "mutual_knn":
+        known = option_names(mutual_knn, skip=1)
+        check_options("The similarity 'mutual_knn'", options, known)
+        if recipe.distinct:
+            X, copy_of = _distinct(X, max(n_clusters, options.get("n_neighbors", 10)))
+        graph = mutual_graph(X, **options)
+        A: SymmetricOperator = graph.S
+    else:
+        A = build_similarity(X, recipe.similarity, **options)
+    return Prepared(
+        A=A,
+        recipe=recipe,
+        rows=X,
+        scaling=scaling,
+        copy_of=copy_of,
+        graph=graph,
+        text=text,
+        options=dict(options),
+    )
+
+
+def _distinct(X: FloatArray, least: int) -> tuple[FloatArray, Any]:
+    first, copy_of = distinct_rows(X)
+    if len(first) == len(X) or len(first) <= least + 1:
+        return X, None
+    return np.asarray(X[first]), copy_of

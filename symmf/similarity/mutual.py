@@ -1,0 +1,185 @@
+r"""The graph of mutual neighbours, joined by a spanning tree.
+
+Two rows are joined if each is among the q nearest of the other, which keeps clusters of
+different density apart; a minimum spanning tree keeps the graph connected, so that its
+eigenvalue 1 is simple. Weights are self-tuning,
+
+.. math:: w_{ij} = \max\big(\exp(-d_{ij}^2 / (s_i s_j)),\ 10^{-4}\big) .
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+from scipy.sparse.csgraph import connected_components, minimum_spanning_tree
+
+from symmf.notation import AnyMatrix, FloatArray
+from symmf.similarity.normalised import NormalisedGraph
+from symmf.validation import check_number
+
+# A local scale is at least this share of the median one.
+_SCALE_FLOOR = 1e-3
+# Up to so many features neighbour graphs have small separators: measured, one sparse
+# factorization then takes less time than a polynomial filter.
+_THIN_FEATURES = 3
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MutualGraph:
+    """The graph with what new rows need to be related to it.
+
+    Attributes
+    ----------
+    S : NormalisedGraph
+        D^-1/2 W D^-1/2.
+    degrees : (n,) array
+        Row sums of W.
+    local_scale : (n,) array
+        s_i.
+    """
+
+    S: NormalisedGraph
+    degrees: FloatArray
+    local_scale: FloatArray
+
+
+def mutual_knn(
+    X: AnyMatrix,
+    *,
+    n_neighbors: int = 10,
+    local_neighbor: int = 7,
+    weight_floor: float = 1e-4,
+    tree: bool = True,
+) -> NormalisedGraph:
+    """Return the normalised graph of mutual neighbours, joined by a spanning tree.
+
+    Parameters
+    ----------
+    X : (n, m) array or scipy sparse matrix
+        Rows should be distinct.
+    n_neighbors : int
+        q, at most n - 1.
+    local_neighbor : int
+        Which neighbour gives the local scale s_i.
+    weight_floor : float
+        Smallest weight of an edge.
+    tree : bool
+        Add the edges of the spanning tree.
+
+    Examples
+    --------
+    >>> X = np.array([[0.0], [1.0], [2.0], [10.0], [11.0], [12.0]])
+    >>> S = mutual_knn(X, n_neighbors=2)
+    >>> S.M[[2]].indices.tolist()
+    [0, 1, 3]
+    """
+    return mutual_graph(
+        X,
+        n_neighbors=n_neighbors,
+        local_neighbor=local_neighbor,
+        weight_floor=weight_floor,
+        tree=tree,
+    ).S
+
+
+def mutual_graph(
+    X: AnyMatrix,
+    *,
+    n_neighbors: int = 10,
+    local_neighbor: int = 7,
+    weight_floor: float = 1e-4,
+    tree: bool = True,
+) -> MutualGraph:
+    """Return :func:`mutual_knn` with degrees and local scales."""
+    check_number("n_neighbors", n_neighbors, least=1, whole=True)
+    check_number("local_neighbor", local_neighbor, least=1, whole=True)
+    check_number("weight_floor", weight_floor, least=0, most=1)
+    n = X.shape[0]
+    q = min(n_neighbors, n - 1)
+    distance, index = neighbours(X, X, max(q, min(local_neighbor, n - 1)), own=True)
+    s = local_scales(distance, local_neighbor)
+    near = _directed(distance[:, :q], index[:, :q])
+    edges = _mutual(near)
+    if tree:
+        joined = _join(X, sparse.csr_array(near.maximum(near.T)))
+        kept = sparse.csr_array(minimum_spanning_tree(joined))
+        edges = sparse.csr_array(edges.maximum(kept.maximum(kept.T)))
+    rows = np.repeat(np.arange(n), np.diff(edges.indptr))
+    weights = np.exp(-(edges.data**2) / (s[rows] * s[edges.indices]))
+    edges.data = np.maximum(weights, weight_floor)
+    edges.eliminate_zeros()
+    degrees = np.asarray(edges.sum(axis=1)).ravel()
+    root = np.zeros(n)
+    root[degrees > 0] = 1 / np.sqrt(degrees[degrees > 0])
+    rows = np.repeat(np.arange(n), np.diff(edges.indptr))
+    edges.data = edges.data * (root[rows] * root[edges.indices])
+    thin = X.shape[1] <= _THIN_FEATURES or None
+    S = NormalisedGraph(edges, of_graph=True, thin_factor=thin)
+    return MutualGraph(S=S, degrees=degrees, local_scale=s)
+
+
+def neighbours(
+    X: AnyMatrix, Y: AnyMatrix, q: int, *, own: bool = False
+) -> tuple[FloatArray, npt.NDArray[np.intp]]:
+    """Return distances and indices of the q rows of X nearest to each row of Y.
+
+    With ``own`` Y is X, and a row is not a neighbour of itself. scikit-learn chooses
+    between a tree (few features) and blocks of products.
+    """
+    from sklearn.neighbors import NearestNeighbors
+
+    search = NearestNeighbors(n_neighbors=q).fit(X)
+    distance, index = search.kneighbors(None if own else Y)
+    return distance, index
+
+
+def local_scales(distance: FloatArray, local_neighbor: int) -> FloatArray:
+    """Distance to the given neighbour, floored at 1e-3 of the median one."""
+    last = min(local_neighbor, distance.shape[1]) - 1
+    s = distance[:, last]
+    return np.maximum(s, max(_SCALE_FLOOR * float(np.median(s)), 1e-300))
+
+
+def _directed(distance: FloatArray, index: npt.NDArray[np.intp]) -> Any:
+    """Distances to neighbours, sparse; never 0, which would be no edge."""
+    n, q = index.shape
+    ends = np.arange(0, n * q + 1, q)
+    data = np.maximum(distance.ravel(), 1e-300)
+    near = sparse.csr_array((data, index.ravel(), ends), shape=(n, n))
+    near.sort_indices()
+    return near
+
+
+def _mutual(near: Any) -> Any:
+    """Edges that stand in both directions."""
+    back = sparse.csr_array(near.T)
+    # The smaller of the two is 0 where one direction is missing.
+    return sparse.csr_array(near.minimum(back))
+
+
+def _join(X: AnyMatrix, graph: Any) -> Any:
+    """Join components by their nearest pairs until there is one."""
+    while True:
+        count, component = connected_components(graph, directed=False)
+        if count == 1:
+            return graph
+        largest = int(np.argmax(np.bincount(component)))
+        pairs = []
+        for c in range(count):
+            if c == largest:
+                continue
+            inside, outside = np.flatnonzero(component == c), component != c
+            outside = np.flatnonzero(outside)
+            distance, index = neighbours(X[outside], X[inside], 1)
+            best = int(np.argmin(distance[:, 0]))
+            found = (inside[best], outside[index[best, 0]], distance[best, 0])
+            pairs.append(found)
+        i, j, d = (np.array(column) for column in zip(*pairs, strict=True))
+        d = np.maximum(d, 1e-300)
+        more = sparse.csr_array((d, (i, j)), shape=graph.shape)
+        # Two components may name the same pair; the larger of equal values is it.
+        graph = sparse.csr_array(graph.maximum(more.maximum(more.T)))

@@ -1,0 +1,287 @@
+"""The default pipeline of SymMF: what it chooses, new points, labels, constraints."""
+
+import logging
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import sparse
+from sklearn.datasets import load_digits, make_blobs, make_moons
+from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from symmf import SymMF, accuracy
+from symmf.clustering import METHODS
+from symmf.errors import InputError
+from symmf.labels import cluster_qr, merge_path, merge_rows, number_by_size
+from symmf.similarity import build_similarity, regularise
+
+
+@pytest.fixture(scope="module")
+def moons():
+    return make_moons(400, noise=0.06, random_state=0)
+
+
+def documents(n=240, terms=300, topics=3, seed=0):
+    """Counts of terms; a third of the terms belongs to each topic."""
+    rng = np.random.default_rng(seed)
+    y = rng.choice(topics, n, p=[0.6, 0.25, 0.15])
+    rates = np.full((topics, terms), 0.05)
+    for topic in range(topics):
+        rates[topic, topic * 100 : topic * 100 + 100] = 0.4
+    return sparse.csr_array(rng.poisson(rates[y]).astype(float)), y
+
+
+def test_dense_rows_are_points_and_sparse_rows_are_text(moons):
+    X, y = moons
+    model = SymMF(2, random_state=0).fit(X)
+    assert model.similarity_ == "mutual_knn"
+    assert accuracy(y, model.labels_) == 1.0
+    counts, topics = documents()
+    model = SymMF(3, random_state=0).fit(counts)
+    assert (model.similarity_, model.laplacian_weight_) == ("text", 0.05)
+    assert model.H_.shape == (240, 6)
+    assert normalized_mutual_info_score(topics, model.labels_) > 0.95
+    # Dense rows are points whatever their values; text has to be asked for.
+    dense = counts.toarray()
+    assert SymMF(3, random_state=0).fit(dense).similarity_ == "mutual_knn"
+    asked = SymMF(3, similarity="text", random_state=0).fit(dense)
+    np.testing.assert_array_equal(asked.labels_, model.labels_)
+
+
+def test_it_beats_what_it_was_on_digits():
+    X, y = load_digits(return_X_y=True)
+    assert adjusted_rand_score(y, SymMF(10, random_state=0).fit_predict(X)) > 0.8
+
+
+def test_copies_share_labels_and_rows_of_H(moons):
+    X, _ = moons
+    twice = np.concatenate([X, X[::-1], X[:50]])
+    model = SymMF(2, random_state=0).fit(twice)
+    np.testing.assert_array_equal(model.labels_[:400], model.labels_[400:800][::-1])
+    np.testing.assert_array_equal(model.H_[:50], model.H_[800:])
+    once = SymMF(2, random_state=0).fit(X)
+    assert accuracy(once.labels_, model.labels_[:400]) == 1.0
+
+
+def test_few_features_with_all_the_variance_are_scaled():
+    rng = np.random.default_rng(0)
+    X, y = make_blobs(300, 6, centers=3, random_state=0)
+    noisy = np.column_stack([X, 1e4 * rng.standard_normal(300)])
+    model = SymMF(3, random_state=0).fit(noisy)
+    assert model.scale_ == "range"
+    assert accuracy(y, model.labels_) > 0.95
+    raw = SymMF(3, scale="none", random_state=0).fit(noisy)
+    assert accuracy(y, raw.labels_) < 0.8
+    assert SymMF(3, random_state=0).fit(X).scale_ == "none"
+
+
+@pytest.mark.parametrize("weight", [0.0, 0.5, 3.0])
+def test_lambda_does_not_change_the_labels_of_a_normalised_graph(moons, weight):
+    X, _ = moons
+    labels = [
+        SymMF(2, laplacian_weight=w, random_state=0).fit_predict(X)
+        for w in (0.5, weight)
+    ]
+    assert accuracy(*labels) == 1.0
+
+
+def test_the_published_reading_is_the_paper_s(moons):
+    model = SymMF(2, published=True, max_iter=5, tol=0, random_state=0).fit(moons[0])
+    assert (model.similarity_, model.scale_) == ("centred_cosine", "none")
+    assert model.laplacian_weight_ == 0.5
+
+
+# Constraints
+
+
+def test_a_nonnegative_factor_starts_from_the_labels_without_it(moons):
+    X, y = moons
+    model = SymMF(2, constraint="nonnegative", random_state=0).fit(X)
+    assert model.H_.min() >= 0
+    assert model.solver_ == "projected_gradient"
+    assert accuracy(y, model.labels_) == 1.0
+    # What it reads is the largest entry; from a random start it is lost.
+    np.testing.assert_array_equal(
+        number_by_size(model.H_.argmax(axis=1)), model.labels_
+    )
+
+
+# New points
+
+
+@pytest.mark.parametrize(
+    "similarity", ["mutual_knn", "cosine", "centred_cosine", "inner_product"]
+)
+def test_training_rows_are_placed_where_they_were(similarity):
+    X, _ = make_blobs(200, 5, centers=3, random_state=1)
+    weight = 0.5 if similarity == "mutual_knn" else 0.0
+    model = SymMF(
+        3, similarity=similarity, laplacian_weight=weight, random_state=0
+    ).fit(X)
+    np.testing.assert_allclose(model.transform(X), model.H_, atol=1e-6)
+    np.testing.assert_array_equal(model.predict(X), model.labels_)
+
+
+def test_new_rows_take_the_cluster_they_lie_in():
+    X, y = make_moons(800, noise=0.06, random_state=1)
+    model = SymMF(2, random_state=0).fit(X[:400])
+    assert accuracy(y[400:], model.predict(X[400:])) > 0.99
+
+
+def test_text_is_placed_by_the_weights_of_the_training_rows():
+    counts, y = documents(n=400)
+    model = SymMF(3, random_state=0).fit(counts[:300])
+    np.testing.assert_allclose(model.transform(counts[:300]), model.H_, atol=1e-6)
+    assert normalized_mutual_info_score(y[300:], model.predict(counts[300:])) > 0.9
+
+
+def test_given_similarities_of_new_rows():
+    X, _ = make_blobs(90, 4, centers=3, random_state=0)
+    A = build_similarity(X, "gaussian").toarray() + np.eye(90)
+    model = SymMF(3, similarity="precomputed", laplacian_weight=0, random_state=0).fit(
+        A
+    )
+    assert accuracy(model.labels_, model.predict(A)) == 1.0
+    with pytest.raises(ValueError, match="features"):
+        model.predict(A[:, :10])
+
+
+def test_a_similarity_without_new_points_says_so():
+    X, _ = make_blobs(60, 4, centers=3, random_state=0)
+    model = SymMF(3, similarity="gaussian", laplacian_weight=0, random_state=0).fit(X)
+    with pytest.raises(InputError, match="New points can be placed with"):
+        model.predict(X)
+
+
+def test_a_pipeline_gets_rows_of_H_with_names():
+    X, _ = make_blobs(80, 4, centers=3, random_state=0)
+    model = SymMF(3, random_state=0).set_output(transform="pandas")
+    frame = make_pipeline(StandardScaler(), model).fit_transform(X)
+    assert list(frame.columns) == ["symmf0", "symmf1", "symmf2"]
+    assert list(model.get_feature_names_out()) == list(frame.columns)
+
+
+# Labels
+
+
+@pytest.mark.parametrize("name", [name for name in METHODS if name != "kmeans"])
+def test_clusters_are_numbered_by_size(name):
+    rng = np.random.default_rng(0)
+    y = np.repeat([0, 1, 2], [10, 40, 25])
+    X = np.eye(3)[y] @ rng.random((3, 8)) * 5 + 0.1 * rng.random((75, 8))
+    if name == "dsc":
+        pytest.importorskip("torch")
+    model = METHODS[name](n_clusters=3, random_state=0)
+    if name == "dsc":
+        model.set_params(n_pretrain=5, n_finetune=3)
+    if name in ("nmf", "gnmf", "symnmf", "symhals", "snmf"):
+        model.set_params(max_iter=200, tol=0)
+    labels = model.fit_predict(X)
+    np.testing.assert_array_equal(labels, number_by_size(labels))
+    sizes = np.bincount(labels)
+    assert (np.diff(sizes) <= 0).all()
+
+
+@given(st.lists(st.integers(0, 6), min_size=1, max_size=40))
+def test_equal_partitions_get_equal_numbers(labels):
+    labels = np.array(labels)
+    renamed = (labels * 5 + 3) % 7
+    np.testing.assert_array_equal(number_by_size(labels), number_by_size(renamed))
+    assert accuracy(labels, number_by_size(labels)) == 1.0
+
+
+@pytest.mark.parametrize("labels", ["kmeans", "cluster_qr", "merge", "average"])
+def test_every_reading_finds_clear_clusters(moons, labels):
+    X, y = moons
+    model = SymMF(2, labels=labels, random_state=0).fit(X)
+    assert accuracy(y, model.labels_) == 1.0
+    np.testing.assert_array_equal(model.predict(X), model.labels_)
+
+
+def test_merging_keeps_a_small_cluster_that_balance_would_split():
+    rng = np.random.default_rng(0)
+    y = np.repeat([0, 1, 2], [600, 60, 30])
+    angle = np.array([0.0, 1.2, 2.4])[y] + rng.normal(0, 0.25, 690)
+    Z = np.column_stack([np.cos(angle), np.sin(angle)])
+    found = merge_rows(Z, 3, random_state=0)
+    assert accuracy(y, found.labels) > 0.9
+    np.testing.assert_array_equal(
+        np.unique(found.centre_labels), np.unique(found.labels)
+    )
+
+
+def test_one_merging_gives_nested_partitions():
+    Z = np.random.default_rng(0).standard_normal((80, 4))
+    path = merge_path(Z, [3, 6], exponent=0.2, cap=10, random_state=0)
+    coarse, fine = path[3].labels, path[6].labels
+    for c in np.unique(fine):
+        assert len(np.unique(coarse[fine == c])) == 1
+
+
+def test_average_linkage_is_that_of_cosines():
+    from scipy.cluster.hierarchy import fcluster, linkage
+
+    Z = np.random.default_rng(1).standard_normal((40, 5))
+    Z /= np.linalg.norm(Z, axis=1, keepdims=True)
+    ours = merge_rows(Z, 4, exponent=0).labels
+    theirs = fcluster(linkage(Z, "average", metric="cosine"), 4, "maxclust")
+    assert accuracy(theirs, ours) == 1.0
+
+
+def test_pivoted_qr_needs_no_start():
+    H = np.kron(np.eye(3), np.ones((5, 1))) + 0.05
+    assert accuracy(np.repeat([0, 1, 2], 5), cluster_qr(H, 3)) == 1.0
+
+
+# What it says
+
+
+def test_it_says_what_it_chose(moons, caplog):
+    with caplog.at_level(logging.INFO, logger="symmf"):
+        SymMF(2, verbose=1, random_state=0).fit(moons[0])
+    assert "similarity mutual_knn" in caplog.text
+
+
+def test_the_objective_is_that_of_M(moons):
+    X, _ = moons
+    model = SymMF(2, random_state=0).fit(X)
+    M = regularise(build_similarity(X, "mutual_knn"), 0.5).toarray()
+    wanted = np.sum((M - model.H_ @ model.H_.T) ** 2)
+    assert model.objective_ == pytest.approx(wanted)
+    np.testing.assert_allclose(
+        model.eigenvalues_, np.linalg.eigvalsh(M)[::-1][:2], atol=1e-6
+    )
+
+
+def test_a_callback_sees_iterates_and_can_stop(moons):
+    seen = []
+
+    def stop(iteration):
+        seen.append(iteration.iteration)
+        return len(seen) == 3
+
+    model = SymMF(2, constraint="nonnegative", callback=stop, random_state=0)
+    model.fit(moons[0])
+    assert model.stop_ == "callback"
+    assert seen == [0, 1, 2]
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        ({"similarity": "mutual"}, "Did you mean 'mutual_knn'"),
+        ({"scale": "rang"}, "Did you mean 'range'"),
+        ({"laplacian_weight": "much"}, "number >= 0 or 'auto'"),
+        ({"labels": "mergee"}, "Did you mean 'merge'"),
+        ({"similarity_options": {"neighbours": 3}}, "has no option 'neighbours'"),
+        ({"label_options": {"exponent": 1}}, "has no option 'exponent'"),
+        ({"n_columns": 0}, "n_columns must be"),
+        ({"max_seconds": -1}, "max_seconds"),
+    ],
+)
+def test_wrong_options_get_a_sentence(moons, options, sentence):
+    with pytest.raises(InputError, match=sentence):
+        SymMF(2, random_state=0, **options).fit(moons[0])
