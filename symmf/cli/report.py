@@ -10,6 +10,7 @@ import click
 
 from symmf.cli._tables import console, show_table
 from symmf.reporting.plots.registry import FIGURES, draw
+from symmf.texts import plain_text
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from symmf.reporting.results import Missing, Results
     from symmf.reporting.tables.model import Table
 
-FIRST_COMMAND = "symmf run configs/quickstart.yaml"
+FIRST_COMMAND = "symmf run quickstart"
 
 
 def _results_option(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -77,23 +78,21 @@ def tables(
     )
     from symmf.reporting.tables.write import FORMATS, write_tables
 
-    found = _load(results, experiments, reference)
+    found, out = _load(results, experiments, reference, out)
     kinds = tuple(FORMATS) if kind == "all" else (kind,)
     for metric in METRICS:
         table = combined_table(found, metric)
-        if table.columns:
+        if table.columns and not experiments:
             _show(table, std)
-        else:
-            for experiment in found.experiments if experiments else ():
-                _show(experiment_table(experiment, found, metric), std)
-    # Of chosen experiments only their own tables: the combined ones need all.
-    written = write_tables(
-        found, out or results, kinds=kinds, std=std, combined=not experiments
-    )
+            continue
+        for experiment in found.experiments:
+            _show(experiment_table(experiment, found, metric), std)
     if not experiments:
         for gap in missing_tables(found):
             click.echo(f"Missing: {gap.reason}. To make it: {gap.command}")
-    _say_written(written, found)
+    # Of chosen experiments only their own tables: the combined ones need all.
+    written = write_tables(found, out, kinds=kinds, std=std, combined=not experiments)
+    _say_written(written)
 
 
 @click.command(epilog=f"NAME is one of {', '.join(FIGURES)}, or all.")
@@ -117,16 +116,16 @@ def plot(
 
     from symmf.reporting.plots.base import save
 
-    found = _load(results, experiments, reference)
+    found, out = _load(results, experiments, reference, out)
     written: list[Path] = []
     for each in FIGURES if name == "all" else (name,):
         gallery = draw(each, found)
         for drawing in gallery.drawings:
             if len(experiments) == 1 and not drawing.experiment:
                 drawing = replace(drawing, experiment=experiments[0])
-            written += save(drawing, out or results)
+            written += save(drawing, out)
         _say_missing(gallery.missing)
-    _say_written(written, found)
+    _say_written(written)
 
 
 @click.command()
@@ -137,8 +136,9 @@ def compare(reference: bool, results: Path, out: Path | None) -> None:
     from symmf.reporting.statistics.words import write_statistics
     from symmf.reporting.verdicts import claims
     from symmf.reporting.verdicts import values as verdicts
+    from symmf.reporting.verdicts.write import write_comparison, write_ledger
 
-    found = _load(results, reference=reference)
+    found, out = _load(results, (), reference, out)
     comparison = verdicts.compare(found)
     decided = claims.ledger(found)
     _show_counts(verdicts.by_row(comparison))
@@ -148,14 +148,14 @@ def compare(reference: bool, results: Path, out: Path | None) -> None:
     for each in decided:
         click.echo(f"{each.verdict:>18}  {each.claim.claim}")
         click.echo(f"{'':>18}  {each.decision.evidence}")
-    folder = (out or results) / "verdicts"
+    folder = out / "verdicts"
     written = [
-        *verdicts.write_comparison(comparison, folder),
-        *claims.write_ledger(decided, folder),
+        *write_comparison(comparison, folder),
+        *write_ledger(decided, folder),
         *write_statistics(found, folder),
     ]
     click.echo()
-    _say_written(written, found)
+    _say_written(written)
 
 
 @click.command()
@@ -167,24 +167,32 @@ def compare(reference: bool, results: Path, out: Path | None) -> None:
 )
 def report(reference: bool, results: Path, out: Path | None) -> None:
     """Write everything as one HTML page that needs no network."""
+    from symmf.experiment.store.layout import REPORT_FILE
     from symmf.reporting.page.render import write_report
 
-    found = _load(results, reference=reference)
-    path = write_report(found, out or results / "report.html")
-    _say_written([path], found)
+    found, folder = _load(results, (), reference, None)
+    _say_written([write_report(found, out or folder / REPORT_FILE)])
 
 
-def _load(results: Path, names: Sequence[str] = (), reference: bool = False) -> Results:
-    """Read the results, and say whose they are."""
+def _load(
+    results: Path, names: Sequence[str], reference: bool, out: Path | None
+) -> tuple[Results, Path]:
+    """Read the results and say whose they are; return them and where to write.
+
+    Without any experiment there is nothing to make: a sentence and exit code 1.
+    """
     from symmf.experiment.store.places import results_place
     from symmf.reporting.results import load_results
 
     place = results_place(results, reference=reference)
-    click.echo(place.sentence)
     found = load_results(place.folder, names)
+    if not found.experiments:
+        click.echo(f"There are no results in {place.folder}. Start: {FIRST_COMMAND}")
+        raise SystemExit(1)
+    click.echo(place.sentence)
     for text in found.problems:
-        click.echo(f"Note: {text}", err=True)
-    return found
+        click.echo(f"Note: {plain_text(text)}", err=True)
+    return found, out or place.out
 
 
 def _show(table: Table, std: bool) -> None:
@@ -207,11 +215,11 @@ def _say_missing(missing: Sequence[Missing]) -> None:
         click.echo(f"Not drawn: {gap.name}: {gap.reason}. To make it: {gap.command}")
 
 
-def _say_written(paths: Sequence[Path], found: Results) -> None:
-    if not found.experiments:
-        click.echo(f"There are no results in {found.folder}. Start: {FIRST_COMMAND}")
-    if not paths:
-        click.echo("Nothing was written.")
+def _say_written(paths: Sequence[Path]) -> None:
+    """Name the files that were made; if none was, exit with 1."""
     for folder in dict.fromkeys(path.parent for path in paths):
         names = ", ".join(path.name for path in paths if path.parent == folder)
         click.echo(f"Written to {folder}: {names}")
+    if not paths:
+        click.echo("Nothing was written.")
+        raise SystemExit(1)

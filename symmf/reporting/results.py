@@ -224,9 +224,9 @@ def run_command(name: str) -> str:
     Examples
     --------
     >>> run_command("coil20")
-    'symmf run configs/coil20.yaml'
+    'symmf run coil20'
     """
-    return f"symmf run configs/{name}.yaml"
+    return f"symmf run {name}"
 
 
 def load_results(folder: str | Path, names: Sequence[str] = ()) -> Results:

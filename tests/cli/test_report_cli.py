@@ -1,16 +1,22 @@
 from __future__ import annotations
 
+import io
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
+from made_results import table_experiment
 from made_traces import full
+from rich.console import Console
 
 from symmf.cli.report import compare, plot, report, tables
 from symmf.errors import InputError
 from symmf.reporting.plots.registry import FIGURES
+from symmf.reporting.results import load_results
+from symmf.reporting.tables.model import combined_table, experiment_table
+from symmf.reporting.tables.terminal import fitted
 
 
 @pytest.fixture(scope="module")
@@ -43,7 +49,7 @@ def test_tables(folder: Path, tmp_path: Path) -> None:
     done = run(tables, "--results", folder, "--out", tmp_path, "--format", "markdown")
     assert done.exit_code == 0
     assert "Normalized mutual information" in done.output
-    assert "symmf run configs/tdt2.yaml" in done.output
+    assert "symmf run tdt2" in done.output
     assert (
         f"Written to {tmp_path / 'tables'}: datasets.md, nmi.md, ac.md" in done.output
     )
@@ -57,19 +63,21 @@ def test_tables_of_one_experiment_leave_the_combined_ones_alone(
     assert done.exit_code == 0
     assert "Digits" in done.output
     assert "±" in done.output
-    assert not (tmp_path / "tables").exists()
-    assert (tmp_path / "quickstart" / "tables" / "ac_std.tex").is_file()
+    assert {path.parent.name for path in tmp_path.rglob("*.tex")} == {"quickstart"}
+    assert (tmp_path / "tables" / "quickstart" / "ac_std.tex").is_file()
 
 
 def test_an_unknown_experiment_is_a_sentence(folder: Path) -> None:
-    with pytest.raises(InputError, match="no experiment 'quick'"):
+    with pytest.raises(
+        InputError, match=r"no experiment 'quick'.*Did you mean 'quickstart'"
+    ):
         run(tables, "--results", folder, "quick")
 
 
 def test_plot_one_experiment(folder: Path, tmp_path: Path) -> None:
     done = run(plot, "lambda", "lambda_coil20", "--results", folder, "--out", tmp_path)
     assert done.exit_code == 0
-    assert (tmp_path / "lambda_coil20" / "figures" / "lambda.pdf").is_file()
+    assert (tmp_path / "figures" / "lambda_coil20" / "lambda.pdf").is_file()
     assert "Not drawn: lambda: no grid" in done.output
     assert run(plot, "nothing").exit_code == 2
 
@@ -87,12 +95,79 @@ def test_compare(folder: Path, tmp_path: Path) -> None:
     assert "Published values:" in done.output
 
 
-def test_nothing_run_is_said_and_is_no_error(tmp_path: Path) -> None:
+def test_nothing_run_is_a_sentence_and_exit_code_1(tmp_path: Path) -> None:
     for command, *rest in ((tables,), (plot, "all"), (compare,), (report,)):
         done = run(command, *rest, "--results", tmp_path / "none")
-        assert done.exit_code == 0
-        assert "Start: symmf run configs/quickstart.yaml" in done.output
-    assert (tmp_path / "none" / "report.html").is_file()
+        assert done.exit_code == 1
+        assert "Start: symmf run quickstart" in done.output
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_nothing_drawn_is_exit_code_1(tmp_path: Path) -> None:
+    table_experiment(tmp_path, ks=(2,), n_trials=2)
+    done = run(plot, "lambda", "--results", tmp_path)
+    assert done.exit_code == 1
+    assert "Nothing was written." in done.output
+
+
+def test_own_runs_come_first_and_the_reference_is_never_written(tmp_path: Path) -> None:
+    table_experiment(tmp_path / "reference", ks=(2,), n_trials=5)
+    before = sorted(tmp_path.rglob("*"))
+    for command in (tables, compare):
+        done = run(command, "--results", tmp_path)
+        assert "Results: the reference study in" in done.output.splitlines()[0]
+    reference = tmp_path / "reference"
+    assert sorted(p for p in tmp_path.rglob("*") if reference in p.parents) == [
+        p for p in before if reference in p.parents
+    ]
+    assert (tmp_path / "tables" / "ac.tex").is_file()
+    assert (tmp_path / "verdicts" / "compare.md").is_file()
+    # One own run is enough to be read alone: own and reference are never mixed.
+    table_experiment(tmp_path, "cifar10", "cifar10", (3,), n_trials=2)
+    done = run(compare, "--results", tmp_path)
+    assert "Results: your own runs in" in done.output.splitlines()[0]
+    assert "18 too few trials, 198 not run" in done.output
+    done = run(compare, "--results", tmp_path, "--reference")
+    assert "0 too few trials, 198 not run" in done.output
+
+
+def test_a_first_look_is_shown_but_enters_no_table_of_the_paper(tmp_path: Path) -> None:
+    methods = ("kmeans", "spectral", "symmf")
+    table_experiment(
+        tmp_path, "quickstart", "digits", (3,), methods, 3, "Digits", role="example"
+    )
+    done = run(tables, "--results", tmp_path)
+    assert done.exit_code == 0
+    assert "Digits" in done.output
+    assert (tmp_path / "tables" / "quickstart" / "ac.md").is_file()
+    assert not (tmp_path / "tables" / "ac.md").exists()
+    note = (tmp_path / "tables" / "quickstart" / "ac.md").read_text()
+    assert "Means over 3 trials (with fewer than 5 nothing is concluded)." in note
+    table_experiment(tmp_path, ks=(2,), n_trials=5)
+    run(tables, "--results", tmp_path)
+    assert "Digits" not in (tmp_path / "tables" / "ac.md").read_text()
+
+
+@pytest.mark.parametrize("width", [60, 80, 120])
+@pytest.mark.parametrize("std", [False, True])
+def test_no_number_is_cut_at_any_width(folder: Path, width: int, std: bool) -> None:
+    results = load_results(folder)
+    everything = [combined_table(results, "ac")]
+    everything += [experiment_table(e, results, "ac") for e in results.experiments]
+    for table in everything:
+        stream = io.StringIO()
+        place = Console(file=stream, width=width, force_terminal=False)
+        parts = fitted(table, width, std=std)
+        for part in parts:
+            place.print(part)
+        shown = stream.getvalue()
+        assert "…" not in shown
+        assert max(map(len, shown.splitlines())) <= width
+        for row in table.rows:
+            for cell in row.cells:
+                if cell.n_good:
+                    text = f"{cell.text} ± {cell.spread}" if std else cell.text
+                    assert text in shown
 
 
 def test_an_unwritable_place_is_a_sentence(folder: Path, tmp_path: Path) -> None:

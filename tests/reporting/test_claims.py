@@ -16,7 +16,6 @@ from symmf.reporting.verdicts.claims import (
     CLAIMS,
     counts,
     ledger,
-    write_ledger,
 )
 from symmf.reporting.verdicts.convergence import (
     adaptive_faster,
@@ -34,6 +33,7 @@ from symmf.reporting.verdicts.scores import (
     stable_over_clusters,
     worse_with_clusters,
 )
+from symmf.reporting.verdicts.write import write_ledger
 
 PAPER_CELLS = {
     "coil20": (2, 10, 20),
@@ -77,7 +77,7 @@ def test_best_everywhere_needs_all_cells_but_one_loss_is_enough(
     partial = load_results(tmp_path, ["coil20"])
     won = best_everywhere(partial)
     assert won.verdict == ("holds partly" if won.details else "cannot be decided")
-    assert "configs/tdt2.yaml" in won.command
+    assert "symmf run tdt2" in won.command
 
 
 def test_the_proposed_method_last_does_not_hold(tmp_path: Path) -> None:

@@ -136,7 +136,7 @@ def test_convergence_panels_come_from_the_configuration(tmp_path: Path) -> None:
     assert set(data["n_trials"]) == {3}
     assert "Mixed comparison as in the paper" in drawing.caption
     assert "Fair comparison" in drawing.caption
-    assert drawing.stem == "convergence/figures/convergence"
+    assert drawing.stem == "figures/convergence/convergence"
 
 
 def test_convergence_without_configuration(tmp_path: Path) -> None:
@@ -225,7 +225,7 @@ def test_lambda_shows_the_papers_panels_and_names_the_missing_one(galleries) -> 
     assert set(drawing.data["metric"]) == {"ac", "nmi"}
     (gap,) = gallery.missing
     assert "Reuters-21578, K = 12" in gap.reason
-    assert gap.command == "symmf run configs/lambda_reuters21578.yaml"
+    assert gap.command == "symmf run lambda_reuters21578"
 
 
 def test_published_values_against_ours(galleries) -> None:

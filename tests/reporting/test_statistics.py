@@ -11,12 +11,15 @@ from made_results import table_experiment
 from scipy import stats
 
 from symmf.reporting.results import load_results
-from symmf.reporting.selection.cells import collect
+from symmf.reporting.selection.cells import Cell, collect
+from symmf.reporting.selection.readings import Reading
 from symmf.reporting.statistics.tests import (
+    INTERVAL_METHOD,
     Ranking,
     bootstrap_interval,
     holm,
     nemenyi_difference,
+    paired_difference,
     paired_test,
     pairwise,
     rank_rows,
@@ -71,13 +74,40 @@ def test_ten_pairs_reach_the_smallest_p() -> None:
 
 def test_bootstrap_interval_is_seeded_and_near_the_normal_one() -> None:
     values = np.random.default_rng(1).normal(0.7, 0.05, size=60)
-    low, high = bootstrap_interval(values, "a", 1)
-    assert (low, high) == bootstrap_interval(values, "a", 1)
-    assert (low, high) != bootstrap_interval(values, "a", 2)
+    low, high = bootstrap_interval(values)
+    assert (low, high) == bootstrap_interval(list(values))
     half = 1.96 * values.std(ddof=1) / math.sqrt(60)
     assert low == pytest.approx(values.mean() - half, abs=0.002)
     assert high == pytest.approx(values.mean() + half, abs=0.002)
     assert all(math.isnan(v) for v in bootstrap_interval([0.5]))
+
+
+@pytest.mark.parametrize("ones", [20, 50, 93])
+def test_the_interval_leaves_out_a_fortieth_on_each_side(ones: int) -> None:
+    # The mean of a resample of zeros and ones is binomial, so its quantiles are known;
+    # those of another level (90, 99 %) lie at least 0.01 further in or out.
+    ends = stats.binom.ppf([0.025, 0.975], 100, ones / 100) / 100
+    found = bootstrap_interval([1.0] * ones + [0.0] * (100 - ones))
+    assert found == pytest.approx(ends, abs=0.0051)
+    assert "95%" in INTERVAL_METHOD
+
+
+def test_paired_differences_use_the_trials_both_have() -> None:
+    def cell(scores: dict[int, float]) -> Cell:
+        reading = Reading(
+            experiment="e", dataset="d", method="m", estimator="m", label="m",
+            paper_row=None, weight=None,
+        )  # fmt: skip
+        return Cell(
+            reading=reading, n_clusters=2, metric="ac", n_total=9,
+            scores=tuple(scores.items()),
+        )  # fmt: skip
+
+    found = paired_difference(cell({0: 0.9, 1: 0.8, 3: 0.1}), cell({0: 0.7, 1: 0.6}))
+    assert found.n_pairs == 2
+    assert (found.mean, found.low, found.high) == pytest.approx((0.2, 0.2, 0.2))
+    assert found.clear
+    assert not paired_difference(cell({0: 0.5}), cell({1: 0.5})).clear
 
 
 @pytest.mark.parametrize(

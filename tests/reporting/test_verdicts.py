@@ -9,17 +9,18 @@ from made_results import entry, table_experiment, trial_row, write
 
 from symmf.paper.values import published_values
 from symmf.reporting.results import load_results
+from symmf.reporting.selection.cells import ENOUGH_TRIALS, collect
+from symmf.reporting.verdicts.ceilings import ceilings
 from symmf.reporting.verdicts.values import (
     TOLERANCE,
+    ValueVerdict,
     by_row,
     compare,
     counts,
     decide,
     primary,
-    write_comparison,
 )
-
-NAN = float("nan")
+from symmf.reporting.verdicts.write import write_comparison
 
 
 @pytest.mark.parametrize(
@@ -27,16 +28,110 @@ NAN = float("nan")
     [
         (0.80, 0.78, 0.70, 0.85, "reproduced"),  # inside the interval
         (0.80, 0.80 + TOLERANCE, 0.815, 0.83, "reproduced"),  # within the tolerance
-        (0.80, 0.83, 0.8004, 0.84, "reproduced"),  # inside but for rounding
         (0.80, 0.83, 0.81, 0.84, "higher"),
         (0.80, 0.70, 0.65, 0.75, "lower"),
-        (0.80, 0.79, NAN, NAN, "reproduced"),  # one trial: tolerance only
-        (0.80, 0.60, NAN, NAN, "lower"),
-        (0.80, NAN, NAN, NAN, "not run"),
+        # The edges: the paper rounds to three decimals, so half a unit is added.
+        (0.80, 0.83, 0.80049, 0.84, "reproduced"),
+        (0.80, 0.83, 0.80051, 0.84, "higher"),
+        (0.80, 0.77, 0.75, 0.79951, "reproduced"),
+        (0.80, 0.77, 0.75, 0.79949, "lower"),
     ],
 )
 def test_verdict(published, mean, low, high, verdict) -> None:
     assert decide(published, mean, low, high) == verdict
+
+
+@pytest.mark.parametrize("n_trials", [1, 4, 5])
+def test_a_verdict_needs_enough_trials(tmp_path: Path, n_trials: int) -> None:
+    table_experiment(tmp_path, ks=(2,), n_trials=n_trials)
+    found = primary(compare(load_results(tmp_path)))
+    found = found[(found["dataset"] == "coil20") & (found["n_clusters"] == 2)]
+    assert ENOUGH_TRIALS == 5
+    few = set(found["verdict"]) == {ValueVerdict.TOO_FEW}
+    assert few == (n_trials < 5)
+    assert found["mean"].notna().all()
+
+
+def ceiling_experiment(folder: Path, ac: float, n_trials: int = 6) -> None:
+    e = entry("ceiling", name="nearest", label="Nearest neighbour", paper_row="none")
+    rows = [
+        trial_row("ceilings", "coil20", 2, t, e, ac + 0.002 * t)
+        for t in range(n_trials)
+    ]
+    config = {"name": "ceilings", "role": "ceiling", "dataset": "coil20",
+              "n_clusters": [2], "trials": n_trials, "methods": [e]}  # fmt: skip
+    write(folder, config, rows)
+
+
+@pytest.mark.parametrize(("ac", "above"), [(0.90, "yes"), (0.95, "no")])
+def test_values_above_every_classifier_with_labels_are_named(
+    tmp_path: Path, ac: float, above: str
+) -> None:
+    table_experiment(tmp_path, ks=(2,), n_trials=5)
+    ceiling_experiment(tmp_path, ac)
+    comparison = compare(load_results(tmp_path))
+    here = primary(comparison)
+    here = here[(here["metric"] == "ac") & (here["n_clusters"] == 2)]
+    kmeans = here[(here["row"] == "kmeans") & (here["dataset"] == "coil20")].iloc[0]
+    assert kmeans["published"] == 0.921
+    assert kmeans["above_ceiling"] == above
+    assert kmeans["ceiling"] == pytest.approx(ac + 0.005)
+    assert set(here[here["dataset"] == "tdt2"]["above_ceiling"]) == {""}
+    page = write_comparison(comparison, tmp_path)[1].read_text()
+    assert ("| AC | COIL-20 | 2 | K-means | 0.921 | 0.905 |" in page) == (
+        above == "yes"
+    )
+    assert "weaker than a proof" in page
+    (ceiling,) = ceilings(load_results(tmp_path), "ac").values()
+    assert ("above every one of 1 classifiers" in ceiling.sentence(0.921)) == (
+        above == "yes"
+    )
+    # A ceiling enters no table and no row.
+    rows = collect(load_results(tmp_path), "ac")
+    assert "Nearest neighbour" not in {row.title for row in rows}
+
+
+def test_too_few_trials_make_no_ceiling(tmp_path: Path) -> None:
+    ceiling_experiment(tmp_path, 0.5, n_trials=4)
+    assert ceilings(load_results(tmp_path), "ac") == {}
+
+
+def test_the_same_trials_are_listed_once(tmp_path: Path) -> None:
+    table_experiment(tmp_path, ks=(2,), n_trials=5)
+    other = table_experiment(
+        tmp_path, "coil20_shared", "coil20", (2,), n_trials=5, role="inner_products"
+    )
+    path = other / "trials.csv"
+    frame = pd.read_csv(path, keep_default_na=False, dtype=str)
+    twin = frame["method"] == "symmf_converged"
+    keys = frame["key"].str.replace("coil20_shared", "coil20")
+    frame.loc[twin, "key"] = keys[twin]
+    frame.to_csv(path, index=False)
+    comparison = compare(load_results(tmp_path))
+    ours = comparison[
+        (comparison["row"] == "ours")
+        & (comparison["metric"] == "ac")
+        & (comparison["n_good"] > 0)
+    ]
+    assert ours[["experiment", "method", "reading"]].values.tolist() == [
+        ["coil20", "symmf", "primary"],
+        ["coil20", "symmf_converged", "further"],
+        ["coil20_shared", "symmf", "further"],
+    ]
+    assert ours["keys"].str.split().str.len().tolist() == [5, 5, 5]
+
+
+def test_a_further_reading_never_stands_in_for_the_primary_one(tmp_path: Path) -> None:
+    table_experiment(tmp_path, ks=(2,), n_trials=5, skip=[("symmf", 2)])
+    comparison = compare(load_results(tmp_path))
+    here = comparison[
+        (comparison["row"] == "ours")
+        & (comparison["metric"] == "ac")
+        & (comparison["dataset"] == "coil20")
+        & (comparison["n_clusters"] == 2)
+    ]
+    assert here["reading"].tolist() == ["primary", "further"]
+    assert here["verdict"].tolist()[0] == ValueVerdict.NOT_RUN
 
 
 def test_every_published_value_has_one_primary_line(tmp_path: Path) -> None:
@@ -54,7 +149,7 @@ def test_every_published_value_has_one_primary_line(tmp_path: Path) -> None:
     assert set(failed["verdict"]) == {"not run"}
     assert set(failed["reason"]) == {"10 failed"}
     absent = lines[lines["dataset"] == "tdt2"]
-    assert set(absent["command"]) == {"symmf run configs/tdt2.yaml"}
+    assert set(absent["command"]) == {"symmf run tdt2"}
     # The second reading of the proposed method follows; controls do not.
     further = comparison[comparison["reading"] == "further"]
     assert set(further["method"]) == {"symmf_converged"}
@@ -81,7 +176,7 @@ def test_values_are_those_of_the_trials(tmp_path: Path) -> None:
     assert line["low"] <= line["mean"] <= line["high"]
     assert line["difference"] == pytest.approx(-0.001)
     assert (line["n_good"], line["n_total"], line["reason"]) == (3, 4, "1 not run")
-    assert line["verdict"] == "reproduced"
+    assert line["verdict"] == "too few trials"
 
 
 def test_files_are_stable_and_complete(tmp_path: Path) -> None:
@@ -104,6 +199,7 @@ def test_files_are_stable_and_complete(tmp_path: Path) -> None:
 def test_nothing_run_is_216_times_not_run(tmp_path: Path) -> None:
     comparison = compare(load_results(tmp_path))
     assert counts(comparison) == {
-        "reproduced": 0, "higher": 0, "lower": 0, "not run": 216,
+        "reproduced": 0, "higher": 0, "lower": 0, "too few trials": 0,
+        "not run": 216,
     }  # fmt: skip
     assert comparison["mean"].map(lambda v: v is None or math.isnan(v)).all()

@@ -52,7 +52,7 @@ class Drawing:
         """Where the files go, relative to the results folder, without a suffix."""
         name = self.name.replace("-", "_")
         inside = f"{self.experiment}/" if self.experiment else ""
-        return f"{inside}figures/{name}"
+        return f"figures/{inside}{name}"
 
 
 @dataclass(frozen=True, kw_only=True)

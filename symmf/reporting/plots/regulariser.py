@@ -26,8 +26,8 @@ from symmf.reporting.selection.readings import REFERENCE_WEIGHT, readings
 from symmf.reporting.selection.regulariser import Panel, grid_panels, pairings
 from symmf.reporting.statistics.tests import (
     INTERVAL_METHOD,
-    bootstrap_interval,
-    paired_values,
+    PairedDifference,
+    paired_difference,
 )
 from symmf.texts import plot_text
 
@@ -289,15 +289,16 @@ def _differences(ax: Axes, line: Series, shift: float) -> Drawn:
 
 def _difference(cell: Cell, base: Cell | None) -> dict[str, float]:
     """Return the mean paired difference of two cells and its interval."""
-    left, right = paired_values(cell, base) if base else ([], [])
-    paired = np.subtract(left, right)
-    seed = (*cell.key, cell.reading.experiment, cell.reading.name, cell.metric)
-    low, high = bootstrap_interval(paired.tolist(), "paired", *seed)
+    nothing = float("nan")
+    if base is None:
+        found = PairedDifference(mean=nothing, low=nothing, high=nothing, n_pairs=0)
+    else:
+        found = paired_difference(cell, base)
     return {
-        "difference": float(paired.mean()) if len(paired) else float("nan"),
-        "difference_low": low,
-        "difference_high": high,
-        "n_pairs": len(paired),
+        "difference": found.mean,
+        "difference_low": found.low,
+        "difference_high": found.high,
+        "n_pairs": found.n_pairs,
     }
 
 

@@ -25,6 +25,9 @@ from symmf.reporting.selection.readings import (
     readings,
 )
 
+# With fewer good trials a mean is shown, but nothing is concluded from it.
+ENOUGH_TRIALS = 5
+
 
 class CellKey(NamedTuple):
     """Where scores are compared: a data set and a number of clusters."""
@@ -42,6 +45,7 @@ class Cell:
     metric: str
     scores: tuple[tuple[int, float], ...]
     n_total: int
+    keys: tuple[str, ...] = ()  # of the trials' records, in the same order
     lost: str = ""  # what became of the other trials: "2 timeout, 1 failed"
 
     @property
@@ -58,6 +62,11 @@ class Cell:
     def n_good(self) -> int:
         """Number of trials that count."""
         return len(self.scores)
+
+    @property
+    def enough(self) -> bool:
+        """Whether there are enough good trials to judge by."""
+        return self.n_good >= ENOUGH_TRIALS
 
     @property
     def mean(self) -> float:
@@ -141,6 +150,7 @@ def cells(experiment: Experiment, metric: str) -> tuple[Cell, ...]:
                         zip(fine["trial"].astype(int), fine[metric], strict=True)
                     ),
                     n_total=experiment.planned(k),
+                    keys=tuple(str(key) for key in fine["key"]),
                     lost=_lost(group, len(fine), experiment.planned(k)),
                 )
             )

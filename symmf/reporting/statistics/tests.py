@@ -8,9 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 from scipy import stats
 
 from symmf.paper.values import DATASET_TITLES, PROPOSED
@@ -30,32 +32,58 @@ INTERVAL_METHOD = (
 )
 
 
-def bootstrap_interval(
-    values: Sequence[float], *seed_parts: object
-) -> tuple[float, float]:
+@lru_cache(maxsize=8)
+def _draws(n: int) -> NDArray[np.int64]:
+    """Return the resamples of n values, the same for all who have n values."""
+    return generator("bootstrap", n).integers(n, size=(RESAMPLES, n))
+
+
+def bootstrap_interval(values: Sequence[float]) -> tuple[float, float]:
     """Return the percentile bootstrap interval of the mean.
+
+    Equal values have equal intervals, wherever they are shown.
 
     Parameters
     ----------
     values : sequence of float
         One score per trial. Fewer than two give an undefined interval (NaN).
-    *seed_parts
-        What determines the resamples, so that the same cell has the same interval.
 
     Examples
     --------
-    >>> bootstrap_interval([0.5, 0.5, 0.5], "example")
+    >>> bootstrap_interval([0.5, 0.5, 0.5])
     (0.5, 0.5)
     """
     if len(values) < 2:
         return float("nan"), float("nan")
     data = np.asarray(values, dtype=float)
-    drawn = generator("bootstrap", *seed_parts).integers(
-        len(data), size=(RESAMPLES, len(data))
-    )
+    means = np.sort(data[_draws(len(data))].mean(axis=1))
     tail = (1 - LEVEL) / 2
-    low, high = np.quantile(data[drawn].mean(axis=1), [tail, 1 - tail])
+    low, high = np.quantile(means, [tail, 1 - tail])
     return float(low), float(high)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PairedDifference:
+    """Mean difference of two cells over the trials both have, and its interval."""
+
+    mean: float
+    low: float
+    high: float
+    n_pairs: int
+
+    @property
+    def clear(self) -> bool:
+        """Whether the interval leaves out zero."""
+        return self.low > 0 or self.high < 0
+
+
+def paired_difference(first: Cell, second: Cell) -> PairedDifference:
+    """Return ``first`` minus ``second``, trial by trial."""
+    left, right = paired_values(first, second)
+    differences = np.subtract(left, right)
+    low, high = bootstrap_interval(differences.tolist())
+    mean = float(differences.mean()) if len(differences) else float("nan")
+    return PairedDifference(mean=mean, low=low, high=high, n_pairs=len(differences))
 
 
 def holm(p_values: Sequence[float]) -> list[float]:

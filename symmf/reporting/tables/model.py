@@ -47,6 +47,11 @@ class PrintedCell:
     n_total: int = 0
     best: bool = False
     second: bool = False
+    # Whose scores these are, so that the trials behind them can be found.
+    experiment: str = ""
+    entry: str = ""
+    values: tuple[float, ...] = ()
+    keys: tuple[str, ...] = ()
 
     @property
     def text(self) -> str:
@@ -214,7 +219,14 @@ def _lay(row: Row, columns: Sequence[CellKey]) -> TableRow:
         if cell is None:
             return PrintedCell()
         return PrintedCell(
-            mean=cell.mean, std=cell.std, n_good=cell.n_good, n_total=cell.n_total
+            mean=cell.mean,
+            std=cell.std,
+            n_good=cell.n_good,
+            n_total=cell.n_total,
+            experiment=cell.reading.experiment,
+            entry=cell.reading.name,
+            values=cell.values,
+            keys=cell.keys,
         )
 
     return TableRow(

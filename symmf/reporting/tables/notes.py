@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from symmf.reporting.results import Results
-from symmf.reporting.selection.cells import Row, dataset_title
+from symmf.reporting.selection.cells import ENOUGH_TRIALS, Row, dataset_title
 from symmf.reporting.selection.readings import Choice
 
 
@@ -13,9 +13,10 @@ def table_notes(rows: Sequence[Row], results: Results, *, has_rule: bool) -> lis
     """Return the notes: how trials are drawn, what is missing, what rows mean."""
     used = {cell.reading.experiment for row in rows for cell in row.cells.values()}
     notes = [
-        "Each trial draws K classes at random and keeps all their samples; at K = all "
-        "classes the trials differ in the random start only. NMI is normalised by "
-        "the arithmetic mean of the entropies. Best in bold, second underlined."
+        f"Means over {_counts(rows)}. Each trial draws K classes at random and keeps "
+        "all their samples; at K = all classes the trials differ in the random start "
+        "only. NMI is normalised by the arithmetic mean of the entropies. Best in "
+        "bold, second underlined."
     ]
     if any(cell.n_good < cell.n_total for row in rows for cell in row.cells.values()):
         notes.append("Where trials are missing, good/planned is given with the mean.")
@@ -26,9 +27,13 @@ def table_notes(rows: Sequence[Row], results: Results, *, has_rule: bool) -> lis
             "compete for best and second."
         )
     for row in rows:
-        labels = {cell.reading.label for cell in row.cells.values()}
-        if row.primary and labels - {row.title}:
-            notes.append(f"{row.title}: {', '.join(sorted(labels))}.")
+        entries = {
+            f"{cell.reading.name} ({cell.reading.label})": None
+            for cell in row.cells.values()
+            if cell.reading.label != row.title
+        }
+        if row.primary and entries:
+            notes.append(f"The row {row.title} is the entry {', '.join(entries)}.")
         if any(cell.reading.choice is Choice.BLIND for cell in row.cells.values()):
             notes.append(f"{row.title}: the λ with the best silhouette of each trial.")
         if row.oracle:
@@ -41,6 +46,16 @@ def table_notes(rows: Sequence[Row], results: Results, *, has_rule: bool) -> lis
         if note and experiment.name in used:
             notes.append(f"{experiment.name}: {note}")
     return list(dict.fromkeys(notes))
+
+
+def _counts(rows: Sequence[Row]) -> str:
+    """Return how many good trials the cells have: "10 trials", "2 to 10 trials"."""
+    found = {c.n_good for row in rows for c in row.cells.values() if c.n_good} or {0}
+    ends = f"{min(found)}" if len(found) == 1 else f"{min(found)} to {max(found)}"
+    text = f"{ends} trial" if found == {1} else f"{ends} trials"
+    if min(found) < ENOUGH_TRIALS:
+        text += f" (with fewer than {ENOUGH_TRIALS} nothing is concluded)"
+    return text
 
 
 def _lost_note(row: Row, results: Results) -> str:

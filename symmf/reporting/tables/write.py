@@ -24,8 +24,8 @@ FORMATS = {"latex": "tex", "markdown": "md", "csv": "csv"}
 
 
 def table_folder(folder: Path, experiment: str = "") -> Path:
-    """Return where tables go: of one experiment, or combined."""
-    return folder / experiment / "tables" if experiment else folder / "tables"
+    """Return where tables go: combined, or of one experiment below them."""
+    return folder / "tables" / experiment if experiment else folder / "tables"
 
 
 def render(table: Table, kind: str, *, std: bool = False) -> str:
@@ -64,6 +64,8 @@ def to_frame(table: Table) -> pd.DataFrame:
                     "n_good": cell.n_good,
                     "n_total": cell.n_total,
                     "mark": mark,
+                    "experiment": cell.experiment,
+                    "entry": cell.entry,
                 }
             )
     return pd.DataFrame(records)

@@ -10,11 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
-import pandas as pd
-
-from symmf.files import csv_text, write_text
 from symmf.reporting.results import Results, remembered
 from symmf.reporting.verdicts.convergence import (
     LEVELS,
@@ -39,7 +35,6 @@ from symmf.reporting.verdicts.scores import (
     stable_over_clusters,
     worse_with_clusters,
 )
-from symmf.texts import markdown_text
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -241,29 +236,3 @@ def counts(decided: Sequence[Decided]) -> dict[str, int]:
     """Count the verdicts in a fixed order."""
     found = Counter(each.verdict for each in decided)
     return {str(verdict): found[verdict] for verdict in ClaimVerdict}
-
-
-def write_ledger(decided: Sequence[Decided], folder: Path) -> list[Path]:
-    """Write ``claims.csv`` and ``claims.md``; return the paths."""
-    lines = ["# Claims of the paper", ""]
-    for each in decided:
-        claim, decision = each.claim, each.decision
-        lines += [
-            f"## {claim.claim}",
-            "",
-            f"**Verdict: {decision.verdict}.** {markdown_text(decision.evidence)}",
-            "",
-            f"- Where: {claim.source}",
-            f"- Test: {claim.test}",
-        ]
-        if decision.details:
-            lines.append("- Numbers:")
-            lines += [f"  - {markdown_text(text)}" for text in decision.details]
-        if decision.command:
-            lines.append(f"- To decide or complete it: `{decision.command}`")
-        lines.append("")
-    table = pd.DataFrame([each.as_record() for each in decided])
-    return [
-        write_text(folder / "claims.csv", csv_text(table)),
-        write_text(folder / "claims.md", "\n".join(lines)),
-    ]

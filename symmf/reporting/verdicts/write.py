@@ -1,0 +1,142 @@
+"""Write verdicts on values and claims as Markdown and CSV."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from symmf.files import csv_text, write_text
+from symmf.paper.values import DATASET_TITLES, METRIC_TITLES, ROWS
+from symmf.reporting.verdicts import ceilings
+from symmf.reporting.verdicts.claims import Decided
+from symmf.reporting.verdicts.values import RULE, ValueVerdict, counts, primary
+from symmf.texts import markdown_table, markdown_text
+
+HEADS = (
+    *("K", "method", "reading", "experiment", "published", "ours", "95 % interval"),
+    *("difference", "trials", "verdict"),
+)
+ABSENT = "–"
+
+
+def write_comparison(comparison: pd.DataFrame, folder: Path) -> list[Path]:
+    """Write ``compare.csv`` and ``compare.md``; return the paths."""
+    return [
+        write_text(folder / "compare.csv", csv_text(comparison)),
+        write_text(folder / "compare.md", _markdown(comparison)),
+    ]
+
+
+def _markdown(comparison: pd.DataFrame) -> str:
+    total = counts(comparison)
+    lines = [
+        "# Ours beside the published values",
+        "",
+        RULE,
+        "",
+        f"Of {sum(total.values())} published values: "
+        + ", ".join(f"{n} {verdict}" for verdict, n in total.items())
+        + ".",
+        "",
+        "The trials behind a line are those of its experiment, its reading and its K; "
+        "`compare.csv` has their keys, and `symmf info KEY` shows each.",
+        "",
+        *_above_ceilings(primary(comparison)),
+    ]
+    for metric, title in METRIC_TITLES.items():
+        for dataset, name in DATASET_TITLES.items():
+            here = comparison[
+                (comparison["metric"] == metric) & (comparison["dataset"] == dataset)
+            ]
+            ordered = here.sort_values("n_clusters", kind="stable").to_dict("records")
+            table = markdown_table(HEADS, map(_cells, ordered), "rlllrrlrrl")
+            lines += [f"## {title}, {name}", "", table, ""]
+    return "\n".join(lines)
+
+
+def _cells(line: dict[Any, Any]) -> list[str]:
+    head = [str(line["n_clusters"]), ROWS[str(line["row"])]]
+    published = f"{line['published']:.3f}"
+    if line["verdict"] == ValueVerdict.NOT_RUN:
+        reason = f"{line['reason']}; " if line["reason"] else ""
+        what = f"not run ({reason}`{line['command']}`)"
+        return [*head, ABSENT, ABSENT, published, *(ABSENT for _ in range(4)), what]
+    reading = str(line["label"])
+    if line["lambda"] != "":
+        reading += f", λ = {float(str(line['lambda'])):g}"
+    spread = "" if math.isnan(line["std"]) else f" ± {line['std']:.3f}"
+    bounds = ABSENT
+    if not math.isnan(line["low"]):
+        bounds = f"{line['low']:.3f} to {line['high']:.3f}"
+    return [
+        *head,
+        markdown_text(reading),
+        markdown_text(line["experiment"]),
+        published,
+        f"{line['mean']:.3f}{spread}",
+        bounds,
+        f"{line['difference']:+.3f}",
+        f"{int(line['n_good'])}/{int(line['n_total'])}",
+        str(line["verdict"]),
+    ]
+
+
+def _above_ceilings(lines: pd.DataFrame) -> Iterable[str]:
+    """List the published values above every classifier with labels, if any was run."""
+    known = lines[lines["above_ceiling"] != ""]
+    if not len(known):
+        return
+    above = known[known["above_ceiling"] == "yes"]
+    yield "## Beside classifiers with labels"
+    yield ""
+    yield ceilings.RULE
+    yield ""
+    yield (
+        f"Of {len(known)} published values in cells with classifiers, {len(above)} are "
+        "above every one."
+    )
+    yield ""
+    if len(above):
+        rows = [
+            [
+                METRIC_TITLES[str(line["metric"])],
+                DATASET_TITLES[str(line["dataset"])],
+                str(line["n_clusters"]),
+                ROWS[str(line["row"])],
+                f"{line['published']:.3f}",
+                f"{line['ceiling']:.3f}",
+            ]
+            for line in above.to_dict("records")
+        ]
+        heads = ["metric", "data", "K", "method", "published", "best classifier"]
+        yield markdown_table(heads, rows, "llrlrr")
+        yield ""
+
+
+def write_ledger(decided: Sequence[Decided], folder: Path) -> list[Path]:
+    """Write ``claims.csv`` and ``claims.md``; return the paths."""
+    lines = ["# Claims of the paper", ""]
+    for each in decided:
+        claim, decision = each.claim, each.decision
+        lines += [
+            f"## {claim.claim}",
+            "",
+            f"- Where: {claim.source}",
+            f"- Rule: {claim.test}",
+            f"- **Verdict: {decision.verdict}.** {markdown_text(decision.evidence)}",
+        ]
+        if decision.details:
+            lines.append("- Numbers:")
+            lines += [f"  - {markdown_text(text)}" for text in decision.details]
+        if decision.command:
+            lines.append(f"- To decide or complete it: `{decision.command}`")
+        lines.append("")
+    table = pd.DataFrame([each.as_record() for each in decided])
+    return [
+        write_text(folder / "claims.csv", csv_text(table)),
+        write_text(folder / "claims.md", "\n".join(lines)),
+    ]
