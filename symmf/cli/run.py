@@ -115,10 +115,12 @@ def run(
 
 def _backend(jobs: int, *, dask: str | None, dry_run: bool) -> Backend:
     """Return where trials run; local workers begin to load while configs are read."""
-    if dask and not dry_run:
-        from symmf.experiment.execution.dask import DaskBackend
+    if dask is not None:
+        from symmf.experiment.execution.dask import DaskBackend, check_address
 
-        return DaskBackend(dask)
+        if not dry_run:
+            return DaskBackend(dask)
+        check_address(dask)
     from symmf.experiment.execution.local_pool import LocalPool
 
     pool = LocalPool(jobs)

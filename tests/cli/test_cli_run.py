@@ -123,6 +123,10 @@ def test_an_empty_results_folder_and_an_unreachable_cluster(
     code, _, err = symmf(capfd, "run", config, "--dask", "tcp://127.0.0.1:1")
     assert code == 2
     assert "No dask scheduler answers at tcp://127.0.0.1:1" in err
+    for address in ("", "tcp://nowhere"):
+        code, _, err = symmf(capfd, "run", config, "--dask", address, "--dry-run")
+        assert code == 2
+        assert "tcp://HOST:8786" in err
 
 
 def test_shards_and_merge(tmp_path, capfd):

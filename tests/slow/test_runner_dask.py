@@ -151,7 +151,9 @@ def test_data_are_sent_again_when_every_worker_is_lost(cluster, backend, tmp_pat
     assert (summary.ran, summary.failed) == (10, 0)
 
 
-def test_a_lost_scheduler_is_a_sentence_and_loses_nothing(cluster, backend, tmp_path):
+def test_a_lost_scheduler_is_a_sentence_and_loses_nothing(
+    cluster, backend, tmp_path, capfd
+):
     path = write_config(tmp_path, "[sleeps]", trials="20")
     cluster.add_worker()
     seen = []
@@ -164,4 +166,12 @@ def test_a_lost_scheduler_is_a_sentence_and_loses_nothing(cluster, backend, tmp_
 
     with pytest.raises(SymmfError, match="scheduler was lost"):
         run_config(path, tmp_path, backend, listener=end_scheduler)
-    assert len(ExperimentStore(tmp_path / "tiny").list_keys()) >= 3
+    backend.close()
+    assert "Traceback" not in capfd.readouterr().err
+    kept = len(ExperimentStore(tmp_path / "tiny").list_keys())
+    assert kept >= 3
+    with LocalPool(2) as pool:
+        summary, _ = run_config(path, tmp_path, pool)
+        assert (summary.ran, summary.skipped) == (40 - kept, kept)
+        run_config(path, tmp_path / "whole", pool)
+    assert computed(tmp_path / "tiny") == computed(tmp_path / "whole/tiny")

@@ -4,6 +4,22 @@ Importing numpy, scipy and scikit-learn takes over a second and a hundred megaby
 It is done once, in a clean interpreter without threads, and every worker is a fork of
 that: workers start in milliseconds and share the memory. The caller itself cannot be
 forked safely: it may hold threads and BLAS or PyTorch state.
+
+The standard library's ``multiprocessing`` has such a server too (start method
+``forkserver``). Limits, kills and captured output could be had with it, as they are the
+workers' and the pool's business. What it cannot give, as of Python 3.11 to 3.13:
+
+- The environment of the workers. Its server inherits ours, so one BLAS thread and a
+  fixed hash seed, which must be set before numpy is loaded, would have to be set in the
+  caller's own process, a notebook or a dask worker, while its threads read them.
+- The main module stays out. Each of its children runs the caller's main module once
+  more under another name; a script without a guard would start its study again in
+  every worker.
+- Imports that fail are told. Its preloading drops an ImportError and does not hand on
+  ``sys.path``, so a broken installation shows as slow workers or as failed trials; here
+  the server's own output is in the error.
+- A server per pool that ends with the pool. There, one server per process stays with
+  its memory until the process ends, beside a process that tracks resources.
 """
 
 from __future__ import annotations
