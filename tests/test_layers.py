@@ -16,6 +16,7 @@ PACKAGE = Path(symmf.__file__).parent
 LAYERS = {
     "__init__": 6,
     "__main__": 7,
+    "plugins": 3.5,
     "cli": 6,
     "reporting": 5,
     "experiment": 4,

@@ -9,18 +9,11 @@ from typing import TYPE_CHECKING
 import click
 
 from symmf.cli._complete import complete_configs, complete_methods
+from symmf.cli._options import plugin_option, results_option
 
 if TYPE_CHECKING:
     from symmf.experiment.execution.backend import Backend
     from symmf.experiment.plan import Plan
-
-_results = click.option(
-    "--results",
-    type=click.Path(file_okay=False, path_type=Path),
-    default=Path("results"),
-    show_default=True,
-    help="Folder of results.",
-)
 
 
 @click.command()
@@ -58,8 +51,9 @@ _results = click.option(
     show_default=True,
     help="Refuse an experiment of more trials than this.",
 )
+@plugin_option
 @click.option("--quiet", "-q", is_flag=True, help="No progress.")
-@_results
+@results_option
 @click.pass_context
 def run(
     context: click.Context,
@@ -177,7 +171,7 @@ def _show_estimates(
 
 
 @click.command()
-@_results
+@results_option
 def status(results: Path) -> None:
     """Show what is done per experiment, and how long the rest may take.
 

@@ -2,30 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
 from symmf.cli._complete import complete_experiments
+from symmf.cli._options import plugin_option, results_option
 
 if TYPE_CHECKING:
     from symmf.experiment.replay import Kept
     from symmf.experiment.verify import TrialVerdict, Verification
 
 SHOWN = 5
-
-
-def _places(command: Callable[..., Any]) -> Callable[..., Any]:
-    results = click.option(
-        "--results",
-        type=click.Path(file_okay=False, path_type=Path),
-        default=Path("results"),
-        show_default=True,
-        help="Folder of results.",
-    )
-    return results(command)
 
 
 _reference = click.option(
@@ -45,7 +34,7 @@ def _find(key: str, results: Path, *, reference: bool) -> Kept:
 @click.command()
 @click.argument("key")
 @_reference
-@_places
+@results_option
 def info(key: str, reference: bool, results: Path) -> None:
     """Show one trial in full; KEY may be its first few characters.
 
@@ -62,7 +51,8 @@ def info(key: str, reference: bool, results: Path) -> None:
 @click.command()
 @click.argument("key")
 @_reference
-@_places
+@plugin_option
+@results_option
 @click.pass_context
 def replay(context: click.Context, key: str, reference: bool, results: Path) -> None:
     """Run one trial again and compare it with what was kept.
@@ -108,7 +98,8 @@ def replay(context: click.Context, key: str, reference: bool, results: Path) -> 
     "--seed", type=click.IntRange(min=0), default=0, help="Which draw of --sample."
 )
 @click.option("--jobs", "-j", type=click.IntRange(min=1), help="Trials at a time.")
-@_places
+@plugin_option
+@results_option
 @click.pass_context
 def verify(
     context: click.Context,

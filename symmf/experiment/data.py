@@ -4,15 +4,34 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from symmf.errors import InputError
 
 if TYPE_CHECKING:
     from symmf.datasets import Dataset
+    from symmf.datasets.base import Kind
 
 #: option of a data set in an experiment file: steps taken before samples are drawn
 FEATURES = "features"
+#: option that makes a user's file the data set
+FILE = "file"
+#: what may stand beside it: how the file is read, as with `symmf cluster`
+FILE_OPTIONS = (
+    FILE,
+    "title",
+    "labels",
+    "variable",
+    "format",
+    "header",
+    "id",
+    "columns",
+    "drop",
+    "encoding",
+    "decimal",
+    "image_side",
+)
 
 
 def load_data(name: str, options: Mapping[str, Any]) -> Dataset:
@@ -27,7 +46,7 @@ def load_data(name: str, options: Mapping[str, Any]) -> Dataset:
 
     rest = dict(options)
     steps = rest.pop(FEATURES, None)
-    data = load_dataset(name, **rest)
+    data = load_file(name, rest) if FILE in rest else load_dataset(name, **rest)
     if steps is None:
         return data
     if isinstance(steps, str):
@@ -36,3 +55,35 @@ def load_data(name: str, options: Mapping[str, Any]) -> Dataset:
         raise InputError(f"features is a step or a list of steps, not {steps!r}.")
     X = preprocess(data.X, steps)
     return dataclasses.replace(data, X=X, image_shape=None)
+
+
+def load_file(name: str, options: Mapping[str, Any]) -> Dataset:
+    """Read a user's file as a data set: points, images, documents or a graph.
+
+    Raises
+    ------
+    InputError
+        If no true classes are named: without them a trial has no score.
+    DataError
+        If the file is missing or cannot be read.
+    """
+    from symmf.datasets import Dataset
+    from symmf.features.text import count_terms
+    from symmf.io.matrix import read_matrix
+
+    rest = dict(options)
+    path, title = Path(rest.pop(FILE)), rest.pop("title", name)
+    try:
+        found = read_matrix(path, **rest)
+    except TypeError as error:
+        raise InputError(f"{path}: an option does not fit ({error}).") from None
+    if found.y is None:
+        raise InputError(
+            f"{path.name} has no true classes. Name the column, variable or file that "
+            "holds them: `dataset: {file: ..., labels: ...}`."
+        )
+    if found.documents is not None:
+        X = count_terms(found.documents).counts
+        return Dataset.from_arrays(X, found.y, name=name, title=title, kind="text")
+    kind: Kind = "matrix" if found.kind == "graph" else "vector"
+    return Dataset.from_arrays(found.X, found.y, name=name, title=title, kind=kind)

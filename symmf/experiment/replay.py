@@ -16,7 +16,6 @@ import numpy as np
 
 from symmf.errors import ConfigError, DataError, InputError, SymmfError
 from symmf.experiment.config.grid import expand, gather_facts
-from symmf.experiment.config.messages import hint
 from symmf.experiment.config.resolve import defaults_of
 from symmf.experiment.execution.backend import Backend
 from symmf.experiment.execution.local_pool import LocalPool
@@ -196,14 +195,32 @@ def _job(trial: Trial) -> Job:
 
 
 def _method(trial: Trial) -> Any:
-    from symmf.clustering import METHODS
+    from symmf.plugins import OutsideMethod, find_method
 
-    if trial.estimator not in METHODS:
+    try:
+        method = find_method(trial.estimator)
+    except InputError as error:
+        if trial.plugin:
+            raise ConfigError(
+                f'The method "{trial.estimator}" comes from the plugin '
+                f"{trial.plugin['name']}; give its file with --plugin, or install it."
+            ) from None
+        raise ConfigError(f"The trial cannot be run again. {error}") from None
+    now = method.identity() if isinstance(method, OutsideMethod) else {}
+    if now != dict(trial.plugin):
         raise ConfigError(
-            f'There is no method "{trial.estimator}" any more; '
-            f"{hint(trial.estimator, METHODS)}"
+            f'The method "{trial.estimator}" is not the code the trial was made with '
+            f"({_named(now)} instead of {_named(trial.plugin)})."
         )
-    return METHODS[trial.estimator]
+    return method
+
+
+def _named(plugin: Mapping[str, str]) -> str:
+    if not plugin:
+        return "the package's own"
+    return f"{plugin['name']} {plugin['version']} {plugin['sha256'][:12]}".replace(
+        "  ", " "
+    )
 
 
 def _data(trial: Trial) -> Any:

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 # Part of every key: raised when the meaning of a record changes.
 FORMAT = 1
+# Options of a data set that say where it is and how it is called, not what it is.
+PLACES = ("file", "title")
 # How often a trial is begun whose worker dies under it, before that counts as final.
 MAX_ATTEMPTS = 3
 
@@ -72,6 +74,8 @@ class Trial:
     defaults: Mapping[str, Any]
     random_state: int
     threads: int = 1
+    #: name, version and digest of the outside code the estimator comes from
+    plugin: Mapping[str, str] = field(default_factory=dict)
     #: sha256 of :meth:`identity`: the name of the trial's record
     key: str = field(init=False, compare=False)
 
@@ -80,12 +84,17 @@ class Trial:
         object.__setattr__(self, "key", hashlib.sha256(text.encode()).hexdigest())
 
     def identity(self) -> dict[str, Any]:
-        """Return what determines the result; names and labels do not enter."""
+        """Return what determines the result; names and labels do not enter.
+
+        Nor does the place of a data file: its digest is there.
+        """
+        options = {k: v for k, v in self.options.items() if k not in PLACES}
+        outside = {"plugin": self.plugin} if self.plugin else {}
         return {
             "format": FORMAT,
             "data": self.data_digest,
             "dataset": self.dataset,
-            "options": self.options,
+            "options": options,
             "seed": self.seed,
             "n_clusters": self.n_clusters,
             "trial": self.trial,
@@ -96,6 +105,7 @@ class Trial:
             "preprocess": self.preprocess,
             "random_state": self.random_state,
             "threads": self.threads,
+            **outside,
         }
 
     @property

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, field, fields
 from typing import TYPE_CHECKING, Any
 
 from symmf.errors import ConfigError
@@ -25,7 +25,8 @@ class Facts:
     """What the grid needs to know about data and code, kept beside the results.
 
     ``class_sizes`` is empty for a similarity matrix, of which every trial uses all
-    samples. ``defaults`` holds, for each method entry, the estimator's defaults.
+    samples. ``defaults`` holds, for each method entry, the estimator's defaults;
+    ``plugins`` names the outside code of the entries that have any.
     """
 
     data_digest: str
@@ -33,6 +34,7 @@ class Facts:
     n_features: int
     class_sizes: tuple[int, ...]
     defaults: Mapping[str, Mapping[str, Any]]
+    plugins: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
 
     def as_dict(self) -> dict[str, Any]:
         """Return plain data."""
@@ -41,7 +43,9 @@ class Facts:
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Facts:
         """Read what :meth:`as_dict` wrote."""
-        known = {item.name: data[item.name] for item in fields(cls)}
+        known = {
+            item.name: data[item.name] for item in fields(cls) if item.name in data
+        }
         return cls(**known | {"class_sizes": tuple(data["class_sizes"])})
 
 
@@ -51,6 +55,7 @@ def gather_facts(config: ExperimentConfig, data: Dataset) -> Facts:
 
     from symmf.clustering import METHODS
     from symmf.experiment.config.resolve import defaults_of
+    from symmf.plugins import OutsideMethod
 
     whole = data.kind == "matrix"
     counts = np.bincount(data.y[data.is_scored])
@@ -62,6 +67,11 @@ def gather_facts(config: ExperimentConfig, data: Dataset) -> Facts:
         class_sizes=sizes,
         defaults={
             entry.entry: defaults_of(METHODS[entry.method]) for entry in config.methods
+        },
+        plugins={
+            entry.entry: method.identity()
+            for entry in config.methods
+            if isinstance(method := METHODS[entry.method], OutsideMethod)
         },
     )
 
@@ -161,6 +171,7 @@ def expand(config: ExperimentConfig, facts: Facts) -> list[Trial]:
             preprocess=tuple(entry.preprocess or ()),
             parameters=entry.parameters,
             defaults=facts.defaults[entry.entry],
+            plugin=facts.plugins.get(entry.entry, {}),
             random_state=seed(config.seed, name, k, t, "start"),
             threads=config.threads,
         )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import Annotated, Any
 
 from pydantic import (
@@ -25,6 +25,7 @@ from symmf.experiment.config.messages import explain
 from symmf.experiment.config.overrides import apply_settings
 from symmf.experiment.config.parts import Figures, Part, RoleWord, or_empty
 from symmf.experiment.config.yaml import Document, dump_yaml, read_yaml
+from symmf.experiment.data import FILE
 from symmf.experiment.store.layout import is_reserved
 from symmf.experiment.values import canonical_json
 
@@ -90,15 +91,22 @@ class Limits(Part):
 
 
 class DatasetEntry(_NamedPart):
-    """A data set by name, with the options of its loader beside the name."""
+    """A data set by name, or a file; options of the loader stand beside it."""
 
     model_config = ConfigDict(extra="allow")
 
-    name: str = Field(description="Name of a data set; see `symmf data list`.")
+    name: str = Field(
+        description=(
+            "Name of a data set; see `symmf data list`. Of a file: how it is called, "
+            "default: its name."
+        )
+    )
 
     @model_validator(mode="before")
     @classmethod
     def _from_name(cls, value: Any) -> Any:
+        if isinstance(value, dict) and isinstance(value.get(FILE), str):
+            return {"name": PurePath(value[FILE]).stem or "file", **value}
         return {"name": value} if isinstance(value, str) else value
 
     @model_serializer(mode="plain")
@@ -245,7 +253,15 @@ def read_config(
     if isinstance(document.data, dict):
         document.data.setdefault("name", Path(path).stem)
     document = apply_settings(document, settings)
+    _place_file(document, Path(path).parent)
     return validate(document), document
+
+
+def _place_file(document: Document, folder: Path) -> None:
+    """Make the path of a data file absolute: it is written relative to the YAML."""
+    data = document.data.get("dataset") if isinstance(document.data, dict) else None
+    if isinstance(data, dict) and isinstance(data.get(FILE), str):
+        data[FILE] = str((folder / data[FILE]).absolute())
 
 
 def load_config(path: Path | str, settings: Sequence[str] = ()) -> ExperimentConfig:

@@ -8,10 +8,11 @@ from typing import Any
 
 import numpy as np
 
+from symmf.errors import InputError
 from symmf.experiment.config.messages import Problems, hint
 from symmf.experiment.config.model import ExperimentConfig, MethodEntry
 from symmf.experiment.config.yaml import Document, YamlPath, shown
-from symmf.experiment.data import FEATURES
+from symmf.experiment.data import FEATURES, FILE, FILE_OPTIONS
 from symmf.paper.roles import Role
 from symmf.paper.values import PAPER_ROWS, ROWS
 from symmf.validation import is_number
@@ -75,7 +76,6 @@ def resolve(config: ExperimentConfig, document: Document) -> ExperimentConfig:
         For unknown methods, parameters, preprocessing steps or data sets, parameters
         that belong elsewhere, and names used twice.
     """
-    from symmf.clustering import METHODS
     from symmf.datasets import DATASETS
 
     problems = Problems(document)
@@ -99,11 +99,9 @@ def resolve(config: ExperimentConfig, document: Document) -> ExperimentConfig:
                 (*place, "paper_row"),
                 f'the paper has no row "{entry.paper_row}"; {near}',
             )
-        if entry.method not in METHODS:
-            near = hint(entry.method, METHODS)
-            problems.add(place, f'there is no method "{entry.method}"; {near}')
+        estimator = _find(entry.method, place, problems)
+        if estimator is None:
             continue
-        estimator = METHODS[entry.method]
         _check_parameters(entry, estimator, place, problems)
         resolved.append(_spelled_out(entry, estimator, config))
     if config.illustration is not None and config.illustration not in first:
@@ -125,8 +123,17 @@ def _check_data(
 ) -> None:
     """Refuse a data set that is not known, and options its loader does not have."""
     name = config.dataset.name
+    if FILE in config.dataset.options:
+        _check_file(config, known, problems)
+        return
+    if name not in known:
+        from symmf.plugins.registry import register_packages
+
+        register_packages()
     if name not in known:
         near = hint(name, known)
+        if "." in name or "/" in name:
+            near = f"for a file write `dataset: {{file: {name}, labels: ...}}`."
         problems.add(("dataset",), f'there is no data set "{name}"; {near}')
         return
     options = known[name].options
@@ -143,6 +150,35 @@ def _check_data(
             problems.add(
                 place, f"dataset.{option} must be a single value, not {shown(value)}."
             )
+
+
+def _check_file(
+    config: ExperimentConfig, known: Mapping[str, Any], problems: Problems
+) -> None:
+    """Refuse options that a file does not have, and the name of another data set."""
+    name = config.dataset.name
+    if name in known:
+        problems.add(
+            ("dataset",),
+            f'"{name}" is another data set; call the file otherwise: `name: ...`.',
+        )
+    for option, value in config.dataset.options.items():
+        place: YamlPath = ("dataset", option)
+        if option == FEATURES:
+            _check_steps(value if isinstance(value, list) else [value], place, problems)
+        elif option not in FILE_OPTIONS:
+            problems.add(
+                place, f'a file has no option "{option}"; {hint(option, FILE_OPTIONS)}'
+            )
+        elif not _fits_file(option, value):
+            problems.add(place, f"dataset.{option} cannot be {shown(value)}.")
+
+
+def _fits_file(option: str, value: Any) -> bool:
+    if option in ("columns", "drop"):
+        return isinstance(value, list) and all(isinstance(v, str) for v in value)
+    kind = {"header": bool, "image_side": int}.get(option, str)
+    return isinstance(value, kind)
 
 
 def _with_primaries(
@@ -190,6 +226,21 @@ def _check_panels(
                 )
 
 
+def _find(name: str, place: YamlPath, problems: Problems) -> Any:
+    from symmf.clustering import METHODS
+    from symmf.plugins import find_method
+
+    try:
+        return find_method(name)
+    except InputError as error:
+        if "." in name:
+            problems.add(place, str(error))
+        else:
+            near = hint(name, METHODS)
+            problems.add(place, f'there is no method "{name}"; {near}')
+    return None
+
+
 def _spelled_out(
     entry: MethodEntry, estimator: Callable[..., Any], config: ExperimentConfig
 ) -> MethodEntry:
@@ -203,7 +254,7 @@ def _spelled_out(
     return entry.model_copy(
         update={
             "name": entry.entry,
-            "label": entry.label or entry.entry,
+            "label": entry.label or entry.name or entry.method.rpartition(".")[2],
             "paper_row": entry.paper_row or _paper_row(entry.method),
             "preprocess": [step for step in steps if step != "none"],
             "lambdas": lambdas,

@@ -1,0 +1,219 @@
+"""Outside clusterers made to look like ours: K, random state, labels, history."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+
+from symmf.errors import InputError
+from symmf.plugins.source import METHODS as METHODS_KEY
+from symmf.plugins.source import CodeSource
+from symmf.validation import unknown_name
+
+SKLEARN = "sklearn."
+K_NAMES = ("n_clusters", "n_components")
+
+
+def find_method(name: str) -> Any:
+    """Return a method by the name a YAML file gives it.
+
+    Ours and those of ``--plugin`` files first, then entry points of installed packages,
+    then clusterers of scikit-learn by their full name.
+
+    Raises
+    ------
+    InputError
+        If there is none; the sentence gives the nearest name.
+
+    Examples
+    --------
+    >>> find_method("sklearn.cluster.AgglomerativeClustering")
+    SklearnMethod(name='sklearn.cluster.AgglomerativeClustering')
+    """
+    from symmf.clustering import METHODS
+    from symmf.plugins.registry import register_packages
+
+    if name not in METHODS and name.startswith(SKLEARN):
+        METHODS[name] = SklearnMethod(name=name)
+    if name not in METHODS:
+        register_packages()
+    if name not in METHODS:
+        raise InputError(unknown_name("method", name, METHODS))
+    return METHODS[name]
+
+
+@dataclass(frozen=True, slots=True)
+class SklearnMethod:
+    """A clusterer of scikit-learn, by its full name.
+
+    Raises
+    ------
+    InputError
+        Unless the name is that of a clusterer or a mixture below ``sklearn``.
+    """
+
+    name: str
+
+    def __post_init__(self) -> None:
+        self._class()
+
+    @property
+    def __signature__(self) -> inspect.Signature:
+        return _as_ours(inspect.signature(self._class()))
+
+    def __call__(self, **parameters: Any) -> OutsideEstimator:
+        """Return the estimator with its parameters set."""
+        kind = self._class()
+        names = list(inspect.signature(kind).parameters)
+        return OutsideEstimator(kind(**_as_theirs(parameters, names, others=False)))
+
+    def _class(self) -> Any:
+        from sklearn.base import ClusterMixin
+        from sklearn.mixture import BayesianGaussianMixture, GaussianMixture
+
+        module, _, last = self.name.rpartition(".")
+        found: Any = None
+        if all(part.isidentifier() for part in self.name.split(".")):
+            try:
+                found = getattr(importlib.import_module(module), last, None)
+            except ImportError:
+                found = None
+        wanted = (ClusterMixin, GaussianMixture, BayesianGaussianMixture)
+        if (
+            not isinstance(found, type)
+            or not issubclass(found, wanted)
+            or not found.__module__.startswith(SKLEARN)
+        ):
+            raise InputError(
+                f"There is no clusterer {self.name!r} in scikit-learn. Give its full "
+                "name, such as sklearn.cluster.AgglomerativeClustering."
+            )
+        return found
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OutsideMethod:
+    """A method of a plugin file or package; its code runs where the trial runs."""
+
+    name: str
+    source: CodeSource = field(repr=False)
+    parameters: Mapping[str, Any] = field(repr=False)
+    others: bool = False
+
+    def identity(self) -> dict[str, str]:
+        """Return what enters the keys of trials."""
+        return self.source.identity()
+
+    @property
+    def __signature__(self) -> inspect.Signature:
+        kind = inspect.Parameter.KEYWORD_ONLY
+        names = dict(self.parameters)
+        if self.others:
+            names.setdefault("n_clusters", None)
+        return _as_ours(
+            inspect.Signature(
+                [inspect.Parameter(n, kind, default=v) for n, v in names.items()]
+            )
+        )
+
+    def __call__(self, **parameters: Any) -> OutsideEstimator:
+        """Load the code and return the estimator with its parameters set."""
+        found = self.source.objects(METHODS_KEY)
+        if self.name not in found:
+            raise InputError(f"The plugin {self.source.name} has no {self.name} here.")
+        given = _as_theirs(parameters, list(self.parameters), others=self.others)
+        return OutsideEstimator(found[self.name](**given))
+
+
+def _as_ours(signature: inspect.Signature) -> inspect.Signature:
+    """Name the number of clusters as we do."""
+    found = signature.parameters
+    if "n_clusters" in found or "n_components" not in found:
+        return signature
+    return signature.replace(
+        parameters=[
+            p.replace(name="n_clusters") if p.name == "n_components" else p
+            for p in found.values()
+        ]
+    )
+
+
+def _as_theirs(
+    parameters: Mapping[str, Any], names: list[str], *, others: bool
+) -> dict[str, Any]:
+    """Name the number of clusters as they do; leave out what they do not take."""
+    given = dict(parameters)
+    if "n_clusters" in given and "n_clusters" not in names and not others:
+        k = given.pop("n_clusters")
+        if "n_components" in names:
+            given["n_components"] = k
+    if "random_state" not in names and not others:
+        given.pop("random_state", None)
+    return given
+
+
+class OutsideEstimator:
+    """What a trial reads of a fitted estimator, taken from an outside one."""
+
+    def __init__(self, inner: Any) -> None:
+        self.inner = inner
+
+    def fit(self, X: Any) -> OutsideEstimator:
+        """Fit, and take the labels from wherever the estimator has them."""
+        inner = self.inner
+        if not hasattr(inner, "fit"):
+            raise TypeError(f"{type(inner).__name__} has no method fit")
+        fitted = inner.fit(X)
+        inner = inner if fitted is None else fitted
+        labels = getattr(inner, "labels_", None)
+        if labels is None and hasattr(inner, "predict"):
+            labels = inner.predict(X)
+        if labels is None:
+            raise TypeError(f"{type(inner).__name__} has no labels_ after fit")
+        self.labels_ = _as_labels(labels, X.shape[0])
+        self._read(inner)
+        return self
+
+    def _read(self, inner: Any) -> None:
+        for name in ("n_iter_", "stop_", "objective_", "solver_"):
+            value = getattr(inner, name, None)
+            if isinstance(value, (str, int, float, np.integer, np.floating)):
+                setattr(self, name, value)
+        history = getattr(inner, "history_", None)
+        if history is not None:
+            self.history_ = _as_history(history)
+
+
+def _as_labels(labels: Any, n: int) -> Any:
+    """Return whole numbers for labels of any kind, or raise with what they are."""
+    found = np.asarray(labels)
+    if found.shape != (n,):
+        raise ValueError(f"labels_ has the shape {found.shape}, but there are {n} rows")
+    if found.dtype.kind in "iub":
+        return found.astype(np.int64)
+    return np.unique(found, return_inverse=True)[1].astype(np.int64)
+
+
+def _as_history(history: Any) -> SimpleNamespace:
+    """Read errors and seconds of attributes, of a mapping, or a list of errors."""
+    parts: dict[str, Any] = {}
+    for name in ("error", "split_error", "seconds"):
+        if isinstance(history, Mapping):
+            parts[name] = history.get(name)
+        else:
+            parts[name] = getattr(history, name, None)
+    if all(value is None for value in parts.values()):
+        parts["error"] = history
+    for name, value in parts.items():
+        if value is not None:
+            try:
+                parts[name] = np.asarray(value, dtype=np.float64).ravel()
+            except (TypeError, ValueError):
+                parts[name] = None
+    return SimpleNamespace(**parts)

@@ -1,0 +1,211 @@
+"""Where outside code comes from, and loading it: only ever in a child or a worker."""
+
+from __future__ import annotations
+
+import hashlib
+import inspect
+import re
+import sys
+import types
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+METHODS, DATASETS = "METHODS", "DATASETS"
+GROUPS = {METHODS: "symmf.methods", DATASETS: "symmf.datasets"}
+# Of a plugin file; a program of this size is no plugin.
+LARGEST = 5_000_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CodeSource:
+    """A file or an installed package with methods and data sets.
+
+    ``text`` is the code of a file: it travels with every job, so that a worker on
+    another machine has it too. A package is named and must be installed there.
+    """
+
+    name: str
+    version: str
+    sha256: str
+    path: str
+    text: str | None = None
+
+    def identity(self) -> dict[str, str]:
+        """Return what enters keys: not the path, so a plugin may be moved."""
+        return {"name": self.name, "version": self.version, "sha256": self.sha256}
+
+    def objects(self, kind: str) -> dict[str, Any]:
+        """Load the code and return its METHODS or DATASETS."""
+        if self.text is None:
+            return entry_points(kind, self.name)
+        found = getattr(load_module(self.text, self.path, self.sha256), kind, None)
+        return dict(found) if isinstance(found, dict) else {}
+
+
+def entry_points(kind: str, package: str | None = None) -> dict[str, Any]:
+    """Load the entry points of a group, or those of one package."""
+    found = metadata.entry_points(group=GROUPS[kind])
+    return {
+        entry.name: entry.load()
+        for entry in found
+        if package is None or (entry.dist is not None and entry.dist.name == package)
+    }
+
+
+def load_module(text: str, path: str, sha256: str) -> types.ModuleType:
+    """Execute the code of a plugin file as a module, once in a process."""
+    name = f"symmf_plugin_{sha256[:16]}"
+    if name in sys.modules:
+        return sys.modules[name]
+    module = types.ModuleType(name)
+    module.__file__ = path
+    folder = str(Path(path).parent)
+    if folder not in sys.path:
+        sys.path.append(folder)
+    sys.modules[name] = module
+    try:
+        exec(compile(text, path, "exec"), module.__dict__)
+    except BaseException:
+        del sys.modules[name]
+        raise
+    return module
+
+
+# Read in a child process; what they return is plain data.
+
+
+def describe_file(path: Path) -> dict[str, Any]:
+    """Say what a plugin file offers; its failures are part of the answer."""
+    content = path.read_bytes()
+    sha256 = hashlib.sha256(content).hexdigest()
+    try:
+        text = content.decode("utf-8")
+        module = load_module(text, str(path), sha256)
+        offered = {kind: getattr(module, kind, None) for kind in GROUPS}
+        version = str(getattr(module, "__version__", ""))
+    except (Exception, SystemExit) as error:
+        return {"error": _sentence(error, path)}
+    return {"sha256": sha256, "text": text, "version": version} | _describe(offered)
+
+
+def describe_package(path: Path, *, package: str) -> dict[str, Any]:
+    """Say what the entry points of an installed package offer."""
+    try:
+        offered = {kind: entry_points(kind, package) for kind in GROUPS}
+    except (Exception, SystemExit) as error:
+        return {"error": _sentence(error, path)}
+    sha = hashlib.sha256()
+    for found in offered.values():
+        for name in sorted(found):
+            sha.update(f"{name}\0{_source_of(found[name])}\0".encode())
+    return {"sha256": sha.hexdigest()} | _describe(offered)
+
+
+def load_data(path: Path, *, source: dict[str, Any], name: str, options: Any) -> Any:
+    """Call a function of DATASETS and return its arrays."""
+    import numpy as np
+
+    from symmf.errors import DataError
+
+    found = CodeSource(**source).objects(DATASETS)[name](**options)
+    parts = found if isinstance(found, dict) else _attributes(found)
+    if parts is None:
+        raise DataError(f"The data set {name} of {path.name} must return (X, y).")
+    y = np.asarray(parts["y"])
+    if y.ndim != 1 or y.dtype.kind in "Oc":
+        raise DataError(f"The data set {name} of {path.name}: y holds a label per row.")
+    classes, labels = np.unique(y, return_inverse=True)
+    if classes.dtype.kind not in "iub":
+        y = labels
+    return {"X": parts["X"], "y": y.astype(np.int64)}
+
+
+def _attributes(found: Any) -> dict[str, Any] | None:
+    if isinstance(found, tuple) and len(found) == 2:
+        return {"X": found[0], "y": found[1]}
+    if hasattr(found, "X") and hasattr(found, "y"):
+        return {"X": found.X, "y": found.y}
+    if hasattr(found, "data") and hasattr(found, "target"):
+        return {"X": found.data, "y": found.target}
+    return None
+
+
+def _describe(offered: dict[str, Any]) -> dict[str, Any]:
+    answer: dict[str, Any] = {METHODS: {}, DATASETS: {}}
+    for kind, found in offered.items():
+        if found is None:
+            continue
+        if not isinstance(found, dict):
+            return {"error": f"{kind} is a {type(found).__name__}, not a dict of names"}
+        for name, thing in found.items():
+            problem = _problem(kind, name, thing)
+            if problem:
+                return {"error": problem}
+            answer[kind][name] = _parameters(thing)
+    if not answer[METHODS] and not answer[DATASETS]:
+        return {"error": "it has neither a dict METHODS nor a dict DATASETS"}
+    return answer
+
+
+def _problem(kind: str, name: Any, thing: Any) -> str:
+    if not isinstance(name, str) or not re.fullmatch(r"[A-Za-z0-9][\w.]*", name):
+        return f"{kind} has the name {name!r}; use letters, digits, dots, underscores"
+    if not callable(thing):
+        return f"{kind}[{name!r}] is not a class or function"
+    if kind == METHODS and isinstance(thing, type) and not hasattr(thing, "fit"):
+        return f"{kind}[{name!r}] has no method fit"
+    return ""
+
+
+def _parameters(thing: Callable[..., Any]) -> dict[str, Any]:
+    """Return the parameters with plain defaults, and whether any others are taken."""
+    try:
+        found = inspect.signature(thing).parameters.values()
+    except (TypeError, ValueError):
+        return {"names": {}, "others": True}
+    variable = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+    names = {
+        p.name: None if p.default is p.empty else plain(p.default)
+        for p in found
+        if p.kind not in variable
+    }
+    return {
+        "names": names,
+        "others": any(p.kind is inspect.Parameter.VAR_KEYWORD for p in found),
+    }
+
+
+def plain(value: Any) -> Any:
+    """Return plain data for a default; what is not plain is named by its type."""
+    if value is None or isinstance(value, (bool, int, float, str)):
+        return value
+    if isinstance(value, (list, tuple)):
+        return [plain(item) for item in value]
+    if isinstance(value, dict):
+        return {str(key): plain(item) for key, item in value.items()}
+    if hasattr(value, "item") and getattr(value, "ndim", 1) == 0:
+        return value.item()
+    named = value if hasattr(value, "__qualname__") else type(value)
+    return f"{named.__module__}.{named.__qualname__}"
+
+
+def _source_of(thing: Any) -> str:
+    try:
+        return inspect.getsource(inspect.getmodule(thing) or thing)
+    except (OSError, TypeError):
+        return repr(getattr(thing, "__qualname__", type(thing)))
+
+
+def _sentence(error: BaseException, path: Path) -> str:
+    """Say what went wrong in outside code, with the line of the file if it has one."""
+    line = getattr(error, "lineno", None)
+    trace = error.__traceback__
+    while trace is not None:
+        if trace.tb_frame.f_code.co_filename == str(path):
+            line = trace.tb_lineno
+        trace = trace.tb_next
+    where = f" on line {line}" if line else ""
+    return f"{type(error).__name__}{where}: {error}".rstrip(": ")
