@@ -33,9 +33,12 @@ def write_atomically(path: Path, content: bytes | str) -> None:
         finally:
             os.close(handle)
         beside.replace(path)
-    except BaseException:
+    except BaseException as error:
         with suppress(OSError):
             beside.unlink(missing_ok=True)
+        if isinstance(error, OSError):
+            # A full disk does not say which; nobody knows the name beside it.
+            error.filename, error.filename2 = str(path), None
         raise
     _sync_folder(path.parent)
 

@@ -8,6 +8,7 @@ import socket
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import isolated_readers as readers
@@ -17,7 +18,6 @@ from scipy import sparse
 
 from symmf.errors import DataError, InputError
 from symmf.isolation import check_file, check_sparse, read_in_child
-from symmf.isolation.call import close_server
 
 
 @pytest.fixture
@@ -139,24 +139,34 @@ def test_nothing_is_left_after_the_interpreter_ends(path: Path) -> None:
         os.kill(int(done.stdout), 0)
 
 
-def test_an_interrupted_caller_takes_the_reader_along(path: Path) -> None:
+def test_a_killed_caller_takes_the_reader_along(path: Path) -> None:
     """The watcher sees that nobody waits any more."""
-    pid_file = path.with_name("pid")
-    child = os.fork()
-    if child == 0:
-        try:
-            pid_file.write_text(str(os.getpid()))
-            read_in_child(readers.hang, path, seconds=30)
-        finally:
-            os._exit(0)
-    while not pid_file.exists():
+    code = (
+        "import isolated_readers as r, pathlib\n"
+        "from symmf.isolation import call\n"
+        f"call.read_in_child(r.hang, pathlib.Path({str(path)!r}))\n"
+    )
+    env = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
+    with subprocess.Popen([sys.executable, "-c", code], env=env) as caller:
+        reader = path.with_name("pid")
+        wait_until(lambda: reader.exists() and reader.read_text() != "")
+        caller.kill()
+    wait_until(lambda: not is_running(int(reader.read_text())))
+
+
+def wait_until(condition: Callable[[], bool]) -> None:
+    limit = time.monotonic() + 20
+    while not condition():
+        assert time.monotonic() < limit
         time.sleep(0.01)
-    time.sleep(0.2)
-    os.kill(child, signal.SIGKILL)
-    os.waitpid(child, 0)
-    # The server, shared with the killed process, still answers.
-    assert read_in_child(readers.pid, path)
-    close_server()
+
+
+def is_running(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    return True
 
 
 def test_paths_that_are_no_files_are_refused_unopened(tmp_path: Path) -> None:

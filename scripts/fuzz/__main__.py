@@ -1,0 +1,64 @@
+"""``python -m scripts.fuzz PART... [--seed S] [--count N] [--one I]``."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from pathlib import Path
+
+
+def main() -> int:
+    """Run parts of the attack; the exit code tells whether anything failed."""
+    # Before numpy is imported: a process with threads must not be forked.
+    for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS"):
+        os.environ[name] = "1"
+    from scripts.fuzz import table
+    from scripts.fuzz.harness import attack, run_case
+    from scripts.fuzz.parts import PARTS
+
+    given = _arguments(list(PARTS))
+    names = list(PARTS) if "all" in given.parts else given.parts
+    if given.quick:
+        names = [name for name in names if PARTS[name].quick]
+    tallies = []
+    for name in names:
+        part = PARTS[name]
+        if given.one is not None:
+            part.prepare()
+            report = run_case(part, given.seed, given.one)
+            print(report["verdict"], report["detail"], sep="\n")
+            return int(bool(report["detail"]))
+        count = part.quick if given.quick else given.count
+        indices = range(given.start, given.start + count)
+        tally = attack(part, seed=given.seed, indices=indices, jobs=given.jobs)
+        tallies.append(tally)
+        print(table.failures(tally), end="", flush=True)
+        print(
+            f"{name}: {tally.tried} cases in {tally.seconds:.0f} s, "
+            f"{len(tally.failures)} failures",
+            flush=True,
+        )
+    what = {name: part.what for name, part in PARTS.items()}
+    print(f"\n{table.markdown(tallies, what)}")
+    if given.write:
+        given.write.write_text(table.page(tallies, what))
+    return int(any(tally.failures for tally in tallies))
+
+
+def _arguments(names: list[str]) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="python -m scripts.fuzz", description=__doc__)
+    parser.add_argument("parts", nargs="+", choices=[*names, "all"], metavar="PART",
+                        help=f"{', '.join(names)}, or all")  # fmt: skip
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--count", type=int, default=200, help="cases of each part")
+    parser.add_argument("--start", type=int, default=0, help="number of the first case")
+    parser.add_argument("--one", type=int, metavar="I", help="only case I, in full")
+    parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--quick", action="store_true", help="the quick selection")
+    parser.add_argument("--write", type=Path, metavar="FILE", help="keep the table")
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

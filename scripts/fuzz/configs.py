@@ -1,0 +1,159 @@
+"""Odd experiment files, read by ``symmf run --dry-run``."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+from typing import Any
+
+from scripts.fuzz.harness import Case, Ended, Part
+from scripts.fuzz.mutate import damage, damage_text, odd_value
+
+_SMALL = """\
+name: small
+title: Small
+note: a note
+seed: 1
+dataset: {name: synthetic, kind: planted, n: 30, k: 3, m: 6}
+n_clusters: [2, 3]
+trials: 2
+lambda: [0, 0.5]
+methods:
+  - method: kmeans
+    preprocess: [unit_rows]
+    parameters: {n_init: 3}
+  - method: symmf
+    name: ours
+    label: Ours
+    parameters: {solver: projected_gradient, max_iter: 20, tol: 1e-4}
+"""
+_MARKER = "MARKER"
+
+
+def _templates() -> list[str]:
+    shipped = Path(__file__).parents[2] / "configs"
+    return [_SMALL] * 4 + [path.read_text() for path in sorted(shipped.glob("*.yaml"))]
+
+
+def make(rng: random.Random, folder: Path) -> Case:
+    """Damage a good file, exchange values, or say odd things by --set."""
+    text = rng.choice(_templates())
+    path = folder / rng.choice(("c.yaml", "c.yaml", "odd name.yaml", "c.yml"))
+    arguments = ["run", str(path), "--dry-run", "--results", str(folder / "r")]
+    kind = rng.randrange(5)
+    if kind == 0:
+        content = damage(rng, text.encode())
+    elif kind == 1:
+        content = damage_text(rng, text).encode("utf-8", "surrogatepass")
+    elif kind == 2:
+        content = _exchange(rng, text).encode("utf-8", "surrogatepass")
+    elif kind == 3:
+        content = text.encode()
+        for _ in range(rng.randint(1, 2)):
+            arguments += ["--set", _setting(rng)]
+    else:
+        content = _forge(rng).encode("utf-8", "surrogatepass")
+    path.write_bytes(content)
+
+    def judge(_: list[Ended]) -> str:
+        found = [p.name for p in folder.rglob("*") if p.name == _MARKER]
+        left = [p for p in (folder / "r").rglob("*") if p.is_file()]
+        if found:
+            return "a file was made by what the configuration says"
+        return f"a dry run wrote {left}" if left else ""
+
+    return Case(steps=[arguments], judge=judge)
+
+
+def _exchange(rng: random.Random, text: str) -> str:
+    """Put odd values in the place of good ones, anywhere in the tree."""
+    import yaml
+
+    tree = yaml.safe_load(text)
+    for _ in range(rng.randint(1, 3)):
+        _exchange_one(rng, tree)
+    text = yaml.safe_dump(tree, allow_unicode=True, sort_keys=False)
+    # Placeholders become what YAML itself could not have written.
+    while "PLACEHOLDER" in text:
+        text = text.replace("PLACEHOLDER", odd_value(rng).replace("\n", " "), 1)
+    return text
+
+
+def _exchange_one(rng: random.Random, tree: Any) -> None:
+    while isinstance(tree, dict | list) and tree:
+        key = (
+            rng.choice(list(tree))
+            if isinstance(tree, dict)
+            else rng.randrange(len(tree))
+        )
+        if rng.random() < 0.5 or not isinstance(tree[key], dict | list):
+            if isinstance(tree, dict) and rng.random() < 0.2:
+                tree[
+                    rng.choice(("x", "folder", "name", "label", "figures", "lambda"))
+                ] = "PLACEHOLDER"
+            else:
+                tree[key] = "PLACEHOLDER"
+            return
+        tree = tree[key]
+
+
+def _setting(rng: random.Random) -> str:
+    key = rng.choice(
+        ("seed", "trials", "lambda", "n_clusters", "title", "dataset.n", "dataset.name",
+         "dataset.folder", "methods.0.label", "methods.0.parameters.n_init", "name",
+         "x.y",
+         "methods.9.label", "", "methods", "figures", "role")
+    )  # fmt: skip
+    return rng.choice(
+        (f"{key}={odd_value(rng)}", f"{key}{odd_value(rng)}", odd_value(rng))
+    )
+
+
+def _forge(rng: random.Random) -> str:
+    """Return a file made to take forever, all memory, or the parser apart."""
+    depth, width = rng.randint(2, 40), rng.randint(2, 12)
+    forged = (
+        _laughs(rng.randint(4, 12), width),
+        _SMALL + "x: " + "[" * depth * 20 + "]" * depth * 20,
+        _SMALL.replace("trials: 2", f"trials: {10 ** rng.randint(3, 18)}"),
+        _SMALL.replace(
+            "[0, 0.5]", "[" + ", ".join(map(str, range(10 ** rng.randint(2, 5)))) + "]"
+        ),
+        _SMALL.replace("[2, 3]", "[" + "2, " * (10 ** rng.randint(2, 5)) + "3]"),
+        _SMALL.replace("n: 30", f"n: {10 ** rng.randint(2, 12)}"),
+        _SMALL.replace("noise", "x") + "y: &a {b: *a}\n",
+        _SMALL + _SMALL,
+        _SMALL.replace("\n", "\r\n"),
+        "\ufeff" + _SMALL,
+        _SMALL.encode().decode("latin-1") + "\x00",
+        "# only a comment\n",
+        "",
+        "a: 1\n--- \nb: 2\n",
+        "\n".join(f"key{i}: {odd_value(rng)}" for i in range(depth)),
+        "!!python/object/apply:os.system ['touch MARKER']\n",
+        _SMALL + f"{odd_value(rng)}: {odd_value(rng)}\n",
+        "{" * depth + odd_value(rng) + "}" * depth,
+        _SMALL.replace("kmeans", odd_value(rng)),
+        _SMALL.replace("{n_init: 3}", odd_value(rng)),
+    )
+    return rng.choice(forged)
+
+
+def _laughs(levels: int, width: int) -> str:
+    lines = ["a0: &a0 [ha]"]
+    lines += [
+        f"a{i}: &a{i} [{', '.join([f'*a{i - 1}'] * width)}]" for i in range(1, levels)
+    ]
+    return "\n".join(lines) + "\n" + _SMALL
+
+
+PART = Part(
+    name="configs",
+    what="odd experiment files and --set, read by run --dry-run",
+    make=make,
+    preload=(
+        "symmf.cli.run", "symmf.experiment.plan", "symmf.experiment.runner",
+        "symmf.clustering", "symmf.datasets", "symmf.cli.progress", "sklearn.datasets",
+    ),
+    quick=120,
+)  # fmt: skip

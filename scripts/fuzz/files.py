@@ -1,0 +1,301 @@
+"""Damaged files of a user, read and clustered by ``symmf cluster``."""
+
+from __future__ import annotations
+
+import functools
+import gzip
+import io
+import os
+import random
+import re
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from scripts.fuzz.harness import Case, Ended, Part
+from scripts.fuzz.mutate import NUMBERS, TEXTS, damage, damage_header
+
+METHODS = ("symmf", "kmeans", "spectral", "symnmf", "nmf")
+
+
+@functools.cache
+def good_files() -> dict[str, bytes]:
+    """Return a good file of every format, by name."""
+    import h5py
+    import numpy as np
+    from scipy import io as scipy_io
+    from scipy import sparse
+
+    rng = np.random.default_rng(0)
+    X = rng.random((12, 5)).round(3)
+    S = sparse.csr_matrix(np.where(X > 0.5, X, 0))
+    G = np.abs(X @ X.T)
+    y = np.arange(12) % 3
+    files: dict[str, bytes] = {}
+
+    def keep(name: str, write: Callable[[Any], object]) -> None:
+        buffer = io.BytesIO()
+        write(buffer)
+        files[name] = buffer.getvalue()
+
+    rows = [",".join(map(str, row)) for row in X]
+    files["plain.csv"] = "\n".join(rows).encode()
+    named = [f"id{i},{row},{c}" for i, (row, c) in enumerate(zip(rows, y, strict=True))]
+    files["named.csv"] = "\n".join(["id,a,b,c,d,e,class", *named]).encode()
+    files["t.tsv"] = "\n".join(row.replace(",", "\t") for row in rows).encode()
+    files["semicolon.csv"] = "\n".join(
+        row.replace(",", ";").replace(".", ",") for row in rows
+    ).encode()
+    files["quoted.csv"] = ('"a","b"\r\n"1","2"\r\n' + '"3","4,5"\r\n' * 3).encode()
+    files["wide.csv"] = "\n".join(rows).encode("utf-16")
+    files["edges.txt"] = "\n".join(
+        f"{i} {(i * 7) % 12} 1.5" for i in range(24)
+    ).encode()
+    keep("a.npy", lambda f: np.save(f, X))
+    keep("f32.npy", lambda f: np.save(f, X.astype("f4")))
+    keep("col.npy", lambda f: np.save(f, np.asfortranarray(X)))
+    keep("big.npy", lambda f: np.save(f, X.astype(">f8")))
+    keep("three.npy", lambda f: np.save(f, X.reshape(3, 4, 5)))
+    keep("o.npy", lambda f: np.save(f, X.astype(object), allow_pickle=True))
+    keep("a.npz", lambda f: np.savez(f, X=X, y=y))
+    keep("c.npz", lambda f: np.savez_compressed(f, X=X, y=y))
+    for layout in ("csr", "csc", "bsr", "coo", "dia"):
+        matrix = S.asformat(layout)
+        keep(f"{layout}.npz", functools.partial(sparse.save_npz, matrix=matrix))
+    keep("d.mat", lambda f: scipy_io.savemat(f, {"X": X, "y": y}))
+    keep("z.mat", lambda f: scipy_io.savemat(f, {"X": X, "y": y}, do_compression=True))
+    keep("s.mat", lambda f: scipy_io.savemat(f, {"X": S, "y": y}))
+    keep("v4.mat", lambda f: scipy_io.savemat(f, {"X": X}, format="4"))
+    cells = np.array(["a", 1.5, np.eye(2)], dtype=object)
+    keep("cell.mat", lambda f: scipy_io.savemat(f, {"X": X, "c": cells, "s": {"t": 1}}))
+    for name, matrix in (("a", X), ("s", S), ("sym", sparse.coo_matrix(G))):
+        symmetry = "symmetric" if name == "sym" else "general"
+        keep(f"{name}.mtx", functools.partial(_save_mtx, matrix, symmetry))
+    files["z.mtx.gz"] = gzip.compress(files["s.mtx"])
+    keep("g.npy", lambda f: np.save(f, G))
+
+    def hdf5(buffer: Any, sparse_too: bool) -> None:
+        with h5py.File(buffer, "w") as file:
+            file["X"] = X
+            file["y"] = y
+            if sparse_too:
+                del file["X"]
+                C = S.tocsc()
+                group = file.create_group("X")
+                group.attrs["MATLAB_sparse"] = np.uint64(12)
+                group["data"], group["ir"], group["jc"] = C.data, C.indices, C.indptr
+
+    keep("d.h5", lambda f: hdf5(f, sparse_too=False))
+    keep("s73.mat", lambda f: hdf5(f, sparse_too=True))
+    files |= _optional(X)
+    return files
+
+
+def _save_mtx(matrix: Any, symmetry: str, buffer: Any) -> None:
+    from scipy import io as scipy_io
+
+    scipy_io.mmwrite(buffer, matrix, symmetry=symmetry)
+
+
+def _optional(X: Any) -> dict[str, bytes]:
+    """Return files of formats whose libraries may not be installed."""
+    import pandas as pd
+
+    frame = pd.DataFrame(X, columns=list("abcde"))
+    files = {}
+    for name, write in (
+        ("t.parquet", lambda b: frame.to_parquet(b)),
+        ("t.xlsx", lambda b: frame.to_excel(b, index=False)),
+    ):
+        buffer = io.BytesIO()
+        try:
+            write(buffer)
+        except ImportError:
+            continue
+        files[name] = buffer.getvalue()
+    return files
+
+
+def make(rng: random.Random, folder: Path) -> Case:
+    """Damage a good file, or forge one, and cluster it."""
+    kind = rng.randrange(10)
+    if kind == 0:
+        path = _special(rng, folder)
+    elif kind <= 2:
+        name, content = _forge(rng)
+        path = folder / name
+        path.write_bytes(content)
+    else:
+        name = rng.choice(sorted(good_files()))
+        content = good_files()[name]
+        path = folder / name
+        if name.endswith(".gz") and rng.random() < 0.5:
+            damaged = gzip.compress(damage(rng, gzip.decompress(content)))
+        elif name.endswith(".npz") and rng.random() < 0.6:
+            damaged = damage_member(rng, content)
+        else:
+            damaged = rng.choice((damage, damage_header))(rng, content)
+        path.write_bytes(damaged)
+    arguments = ["cluster", str(path), "-k", str(rng.choice((2, 2, 3, 3, 1, 12, 50)))]
+    arguments += ["--method", rng.choice(METHODS)]
+    arguments += rng.choice(
+        ([], [], [], ["--precomputed"], ["--labels", "y"], ["--labels", "class"],
+         ["--labels", "-1"], ["--variable", "X"], ["--out", str(folder / "o.csv")])
+    )  # fmt: skip
+    return Case(steps=[arguments], judge=_judge)
+
+
+def _judge(ended: list[Ended]) -> str:
+    """Want a result to be finite."""
+    end = ended[-1]
+    if end.code == 0 and re.search(r"\b(nan|inf)\b", end.text, re.IGNORECASE):
+        return f"a result that is not finite:\n{end.text[-500:]}"
+    return ""
+
+
+def damage_member(rng: random.Random, content: bytes) -> bytes:
+    """Damage one array of an archive of them, the archive itself staying good."""
+    members = {}
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        for name in archive.namelist():
+            members[name] = archive.read(name)
+    name = rng.choice(sorted(members))
+    head = members[name].find(b"\n") + 1
+    if head and rng.random() < 0.7:
+        # Only the numbers: such a file looks right until it is used.
+        members[name] = members[name][:head] + damage(rng, members[name][head:])
+    else:
+        members[name] = damage(rng, members[name])
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as archive:
+        for name, piece in members.items():
+            archive.writestr(name, piece)
+    return buffer.getvalue()
+
+
+def _special(rng: random.Random, folder: Path) -> Path:
+    """Return a path that is no ordinary file."""
+    suffix = rng.choice((".csv", ".npy", ".npz", ".mat", ".mtx", ".h5", ".txt", ""))
+    path = folder / f"x{suffix}"
+    kind = rng.randrange(9)
+    if kind == 0:
+        os.mkfifo(path)
+    elif kind == 1:
+        path.mkdir()
+    elif kind == 2:
+        path.symlink_to(rng.choice(("/dev/zero", "/dev/null", "/dev/random", path)))
+    elif kind == 3:
+        path.write_bytes(b"")
+    elif kind == 4:
+        with path.open("wb") as file:
+            file.truncate(20 << 30)
+    elif kind == 5:
+        path.write_bytes(rng.randbytes(rng.randrange(2000)))
+    elif kind == 6:
+        path = folder / f"{'n' * rng.choice((200, 300, 5000))}{suffix}"
+    elif kind == 7:
+        path.write_bytes(good_files()[rng.choice(sorted(good_files()))])
+    return path
+
+
+def _forge(rng: random.Random) -> tuple[str, bytes]:
+    """Return a file that says odd things in good order."""
+    return rng.choice((_forged_csv, _forged_mtx, _forged_npy, _forged_values))(rng)
+
+
+def _forged_csv(rng: random.Random) -> tuple[str, bytes]:
+    cells = (
+        "1",
+        "2.5",
+        "",
+        "x",
+        " ",
+        '"',
+        "1,5",
+        "\t",
+        "NA",
+        "=1+1",
+        "\0",
+        *NUMBERS,
+        *TEXTS,
+    )
+    width = rng.randint(1, 5)
+    lines = [
+        ",".join(
+            rng.choice(cells) if rng.random() < 0.1 else "1.5" for _ in range(width)
+        )
+        for _ in range(rng.randint(0, 30))
+    ]
+    encoding = rng.choice(("utf-8", "utf-8", "utf-16", "latin-1", "utf-8-sig"))
+    text = rng.choice(("\n", "\r\n", "\r")).join(lines)
+    return rng.choice(("a.csv", "a.tsv", "a.txt")), text.encode(encoding, "replace")
+
+
+def _forged_mtx(rng: random.Random) -> tuple[str, bytes]:
+    numbers = (
+        "0",
+        "1",
+        "2",
+        "5",
+        "-1",
+        "1000000000",
+        "99999999999999999999",
+        "1e9",
+        "x",
+    )
+    kind = rng.choice(("matrix", "vector", "x"))
+    layout = rng.choice(("array", "coordinate", "x"))
+    field = rng.choice(("real", "integer", "complex", "pattern", "x"))
+    symmetry = rng.choice(("general", "symmetric", "skew-symmetric", "hermitian", "x"))
+    sizes = [rng.choice(numbers) for _ in range(rng.randint(1, 4))]
+    lines = [f"%%MatrixMarket {kind} {layout} {field} {symmetry}", " ".join(sizes)]
+    lines += [
+        " ".join(rng.choice((*numbers, *NUMBERS)) for _ in range(rng.randint(1, 4)))
+        for _ in range(rng.randint(0, 12))
+    ]
+    return "a.mtx", "\n".join(lines).encode()
+
+
+def _forged_npy(rng: random.Random) -> tuple[str, bytes]:
+    shape = tuple(
+        rng.choice((0, 1, 3, 12, 10**6, 10**9, 10**18, -1))
+        for _ in range(rng.randint(0, 3))
+    )
+    descr = rng.choice(
+        ("<f8", "<f4", "|O", "<c16", "<U5", "|b1", "<M8[s]", "|V8", "<f2", "x", "<i8")
+    )
+    order = rng.choice(("True", "False", "1"))
+    header = f"{{'descr': {descr!r}, 'fortran_order': {order}, 'shape': {shape!r}, }}"
+    header += " " * rng.randrange(64) + "\n"
+    size = len(header).to_bytes(2, "little")
+    data = rng.randbytes(rng.choice((0, 8, 480)))
+    return "a.npy", b"\x93NUMPY" + bytes(
+        [rng.choice((1, 1, 2, 9)), 0]
+    ) + size + header.encode() + data
+
+
+def _forged_values(rng: random.Random) -> tuple[str, bytes]:
+    """Return good files of numbers that are hard to compute with."""
+    import numpy as np
+
+    values = (0.0, 1.0, -1.0, 1e-320, 1e-200, 1e160, 1e300, 1.7e308, np.nan, np.inf)
+    n, m = rng.randint(1, 20), rng.randint(1, 6)
+    scale = rng.choice((1.0, 1e-300, 1e-160, 1e150, 1e160, 1e300))
+    X = np.array([[rng.random() * scale for _ in range(m)] for _ in range(n)])
+    for _ in range(rng.randrange(4)):
+        X[rng.randrange(n), rng.randrange(m)] = rng.choice(values)
+    if rng.random() < 0.2:
+        X[:] = X[0]
+    buffer = io.BytesIO()
+    np.save(buffer, X)
+    return "a.npy", buffer.getvalue()
+
+
+PART = Part(
+    name="files",
+    what="damaged and forged files of every format, by cluster",
+    make=make,
+    preload=("symmf.cli.cluster", "symmf.cli._cluster_run", "symmf.clustering", "h5py"),
+    quick=120,
+)

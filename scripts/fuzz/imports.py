@@ -1,0 +1,183 @@
+"""Damaged files and archives given to ``symmf data import``, and found by ``list``."""
+
+from __future__ import annotations
+
+import functools
+import io
+import os
+import random
+import tarfile
+import zipfile
+from pathlib import Path
+
+from scripts.fuzz.harness import Case, Ended, Part
+from scripts.fuzz.mutate import damage, damage_header
+
+NAMES = ("coil20", "cifar10", "reuters21578", "tdt2")
+
+
+@functools.cache
+def good_files() -> dict[str, bytes]:
+    """Return files to damage: small ones in the form of the data sets' own."""
+    import numpy as np
+    from PIL import Image
+    from scipy import io as scipy_io
+    from scipy import sparse
+
+    rng = np.random.default_rng(0)
+    files = {}
+
+    def mat(name: str, fea: object, *, compressed: bool = True) -> None:
+        buffer = io.BytesIO()
+        gnd = (np.arange(60) % 6 + 1).reshape(-1, 1).astype(np.uint8)
+        scipy_io.savemat(buffer, {"fea": fea, "gnd": gnd}, do_compression=compressed)
+        files[name] = buffer.getvalue()
+
+    mat("dense.mat", rng.random((60, 1024)))
+    counts = sparse.random_array((60, 40), density=0.2, rng=rng)
+    mat("sparse.mat", counts)
+    mat("plain.mat", counts, compressed=False)
+    image = io.BytesIO()
+    pixels = rng.integers(0, 256, (128, 128), dtype=np.uint8)
+    Image.fromarray(pixels).save(image, "PNG")
+    for name, method in (("stored", 0), ("deflated", 8), ("bzip2", 12), ("lzma", 14)):
+        buffer = io.BytesIO()
+        with zipfile.ZipFile(buffer, "w", method) as archive:
+            for i in range(6):
+                archive.writestr(f"coil-20-proc/obj1__{i}.png", image.getvalue())
+        files[f"{name}.zip"] = buffer.getvalue()
+    for mode in ("w", "w:gz", "w:bz2", "w:xz"):
+        buffer = io.BytesIO()
+        with tarfile.open(fileobj=buffer, mode=mode) as archive:
+            member = tarfile.TarInfo("cifar-10-batches-bin/test_batch.bin")
+            member.size = 3073 * 4
+            archive.addfile(member, io.BytesIO(bytes(member.size)))
+        files[f"a.tar.{mode[2:]}"] = buffer.getvalue()
+    files["image.png"] = image.getvalue()
+    files["batch.bin"] = bytes(3073 * 10)
+    return files
+
+
+def real_file(name: str) -> bytes | None:
+    """Return the real file of a data set, if it is there."""
+    from symmf.datasets import DATASETS, data_folder
+    from symmf.datasets.local import file_path
+
+    path = file_path(DATASETS[name], data_folder())
+    return path.read_bytes() if path.is_file() else None
+
+
+def make(rng: random.Random, folder: Path) -> Case:
+    """Import a damaged file, or leave one in the data folder and look at it."""
+    name = rng.choice(NAMES)
+    given = folder / "given"
+    kind = rng.randrange(8)
+    if kind == 0:
+        _make_folder(rng, given)
+    elif kind == 1:
+        _make_special(rng, given)
+    elif kind <= 3 and name != "cifar10" and (real := real_file(name)) is not None:
+        given.write_bytes(damage(rng, real))
+    else:
+        content = good_files()[rng.choice(sorted(good_files()))]
+        given.write_bytes(rng.choice((damage, damage_header))(rng, content))
+    data = folder / "data"
+    place = ["--folder", str(data)]
+    if kind == 2 and given.is_file():
+        return _found(name, given, data, place)
+    return Case(
+        steps=[["data", "import", name, str(given), *place]],
+        judge=functools.partial(_judge, name, data),
+    )
+
+
+def _found(name: str, given: Path, data: Path, place: list[str]) -> Case:
+    """Leave a damaged file in the data folder."""
+    from symmf.datasets import DATASETS
+    from symmf.datasets.local import file_path
+
+    target = file_path(DATASETS[name], data)
+    target.parent.mkdir(parents=True)
+    given.replace(target)
+    steps = [["data", "list", *place], ["data", "verify", name, *place]]
+    return Case(steps=steps, judge=lambda ended: _said_damaged(name, ended))
+
+
+def _said_damaged(name: str, ended: list[Ended]) -> str:
+    listed = [line for line in ended[0].text.splitlines() if line.startswith(name)]
+    if "damaged" not in listed[0] or ended[1].code != 3:
+        return f"damage was not seen: {listed[0]!r}, verify gave {ended[1].code}"
+    return ""
+
+
+def _judge(name: str, data: Path, ended: list[Ended]) -> str:
+    """Only files with the known values may be in the data folder."""
+    from symmf.datasets import DATASETS
+    from symmf.datasets.local import State, state
+
+    files = [path for path in data.rglob("*") if path.is_file()]
+    if ended[-1].code == 0:
+        right = state(DATASETS[name], data) is State.PRESENT
+        return "" if right else "something else was imported"
+    return f"left behind: {files}" if files else ""
+
+
+def _make_folder(rng: random.Random, folder: Path) -> None:
+    folder.mkdir()
+    image = good_files()["image.png"]
+    names = (
+        "obj1__0.png",
+        "obj1__1.png",
+        f"obj{'9' * 200}__0.png",
+        "test_batch.bin",
+        "x",
+    )
+    for name in rng.sample(names, rng.randint(1, len(names))):
+        path = folder / name
+        kind = rng.randrange(4)
+        if kind == 0:
+            os.mkfifo(path)
+        elif kind == 1:
+            path.symlink_to(rng.choice(("/dev/zero", "/etc/passwd", folder)))
+        else:
+            path.write_bytes(damage(rng, image))
+
+
+def _make_special(rng: random.Random, path: Path) -> None:
+    kind = rng.randrange(5)
+    if kind == 0:
+        os.mkfifo(path)
+    elif kind == 1:
+        path.symlink_to(rng.choice(("/dev/zero", "/dev/null", path)))
+    elif kind == 2:
+        with path.open("wb") as file:
+            file.truncate(rng.choice((0, 896756, 5 << 30)))
+    elif kind == 3:
+        _forge_zip(rng, path)
+
+
+def _forge_zip(rng: random.Random, path: Path) -> None:
+    """Write an archive with names and sizes that nobody should follow."""
+    names = ("../../obj1__0.png", "/obj1__0.png", "obj1__0.png\0x",
+             f"obj{'1' * 5000}__0.png",
+             "obj\u00b2__0.png", "obj1__0.png", "coil/obj1__1.png")  # fmt: skip
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name in rng.sample(names, rng.randint(1, len(names))):
+            content = rng.choice((b"", bytes(10**6), good_files()["image.png"]))
+            archive.writestr(zipfile.ZipInfo(name), content)
+    if rng.random() < 0.5:
+        path.write_bytes(damage(rng, path.read_bytes()))
+
+
+PART = Part(
+    name="imports",
+    what="damaged data sets and archives, by data import, list and verify",
+    make=make,
+    preload=(
+        "symmf.cli.data",
+        "symmf.datasets.download",
+        "PIL.Image",
+        "sklearn.datasets",
+    ),
+    quick=60,
+)

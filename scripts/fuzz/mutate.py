@@ -1,0 +1,122 @@
+"""Damage: to bytes, to texts, and the odd values that break parsers."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+
+# Values that have broken something once, here or elsewhere.
+NUMBERS = (
+    "0", "-1", "1", "2", "3.5", "1e308", "-1e308", "1e-320", "1e400", ".inf", "-.inf",
+    ".nan", "NaN", "0x7fffffffffffffff", "9" * 40, "1_000", "1e9", "1000000000", "1e-3",
+    "010", "1.", "+1", "007", "1:30", "0.1e1", "-0.0", "2147483648", "4294967296",
+    "18446744073709551616",
+)  # fmt: skip
+TEXTS = (
+    "''", '"\\0"', '"\\uD800"', '"\\U0010FFFF"', '"a\\nb"', "'$x^{$'", "'[/y]'",
+    "'=1+1'", "'\u202eabc'", "'\uff3cinput\uff5b/etc/passwd\uff5d'", "'<script>'",
+    "'../../x'", "/etc/passwd", "~nosuchuser", "true", "no", "null", "~", "2020-01-01",
+    "'" + "x" * 300 + "'", "caf\u00e9", "'\U0001f600'", "'%s%n'", "'{0}'",
+    "'\\input{x}'",
+    '"\\x1b[31m"', "con", "a/b", ".", "..", "'a b'", "-", "--help",
+)  # fmt: skip
+YAML = (
+    "[]", "{}", "[[]]", "{a: {b: c}}", "[1, 2, 3]", "[null]",
+    "!!python/object/apply:os.system ['touch MARKER']",
+    "!!python/name:os.system", "!!binary aGk=", "!!timestamp 2020-01-01", "!!int ''",
+    "!!float x", "!!bool maybe", "!!set {a, b}",
+    "!!omap [a: 1]", "&a [*a]", "*nothing", "&x 1", "!tag x", "[" * 300 + "]" * 300,
+    "{" * 40 + "}" * 40, "|\n  text", ">-\n  text", "? a\n: b", "<<: {a: 1}",
+    "%YAML 1.1", "---", "...", "@a", "`a`",
+    "!!str 5", "!!null ''", "!!seq {a: 1}", "!!map [1]", "0xffffffffffffffffffffffff",
+    "{a: 1, a: 2}",
+)  # fmt: skip
+ODD = NUMBERS + TEXTS + YAML
+
+
+def odd_value(rng: random.Random) -> str:
+    """Return a value in YAML that somebody might write, or an attacker would."""
+    return rng.choice(rng.choice((NUMBERS, TEXTS, YAML)))
+
+
+def damage(rng: random.Random, content: bytes, *, most: int = 6) -> bytes:
+    """Return the content with a few of its bytes changed, lost or doubled."""
+    data = bytearray(content)
+    for _ in range(rng.randint(1, most)):
+        rng.choice(_DAMAGES)(rng, data)
+    return bytes(data)
+
+
+def _flip(rng: random.Random, data: bytearray) -> None:
+    if data:
+        data[rng.randrange(len(data))] ^= 1 << rng.randrange(8)
+
+
+def _set(rng: random.Random, data: bytearray) -> None:
+    if data:
+        value = rng.choice((0, 1, 0x7F, 0x80, 0xFF, rng.randrange(256)))
+        data[rng.randrange(len(data))] = value
+
+
+def _cut(rng: random.Random, data: bytearray) -> None:
+    del data[rng.randrange(len(data) + 1) :]
+
+
+def _drop(rng: random.Random, data: bytearray) -> None:
+    start = rng.randrange(len(data) + 1)
+    del data[start : start + rng.choice((1, 2, 4, 8, 64))]
+
+
+def _insert(rng: random.Random, data: bytearray) -> None:
+    start = rng.randrange(len(data) + 1)
+    data[start:start] = rng.randbytes(rng.choice((1, 2, 4, 8, 64)))
+
+
+def _fill(rng: random.Random, data: bytearray) -> None:
+    start = rng.randrange(len(data) + 1)
+    size = min(rng.choice((2, 4, 8, 16)), len(data) - start)
+    data[start : start + size] = bytes([rng.choice((0, 0xFF))]) * size
+
+
+def _copy(rng: random.Random, data: bytearray) -> None:
+    start = rng.randrange(len(data) + 1)
+    piece = data[start : start + rng.choice((4, 8, 32))]
+    place = rng.randrange(len(data) + 1)
+    data[place : place + len(piece)] = piece
+
+
+_DAMAGES: tuple[Callable[[random.Random, bytearray], None], ...] = (
+    _flip, _flip, _set, _set, _cut, _drop, _insert, _fill, _copy,
+)  # fmt: skip
+
+
+def damage_header(rng: random.Random, content: bytes, size: int = 512) -> bytes:
+    """Return the content with damage near its beginning, where formats have sizes."""
+    head = damage(rng, content[:size], most=3)
+    return head + content[size:]
+
+
+def damage_text(rng: random.Random, text: str) -> str:
+    """Return a text with lines lost, doubled, moved, or values replaced."""
+    lines = text.splitlines()
+    for _ in range(rng.randint(1, 3)):
+        place = rng.randrange(len(lines) + 1)
+        choice = rng.randrange(6)
+        line = lines[place] if place < len(lines) else ""
+        if choice == 0:
+            lines[place : place + 1] = []
+        elif choice == 1:
+            lines[place:place] = [line]
+        elif choice == 2:
+            lines[place:place] = [lines[rng.randrange(len(lines))]] if lines else []
+        elif choice == 3 and ":" in line:
+            lines[place] = f"{line.partition(':')[0]}: {odd_value(rng)}"
+        elif choice == 4:
+            lines[place : place + 1] = [
+                f"{rng.choice(('', '  ', '    '))}{line.strip()}"
+            ]
+        else:
+            lines[place:place] = [
+                f"{line[: rng.randrange(len(line) + 1)]}{odd_value(rng)}"
+            ]
+    return "\n".join(lines) + "\n"

@@ -1,0 +1,228 @@
+"""Numbers that are hard to compute with, given to clusterers and solvers."""
+
+from __future__ import annotations
+
+import random
+import sys
+import traceback
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from scripts.fuzz.harness import Case, Ended, Part
+
+_SCALES = (1, 1, 1, 1e-320, 1e-300, 1e-160, 1e-8, 1e8, 1e150, 1e160, 1e300, 1.7e308)
+_WRONG = "LOST: "
+# Parameters by what they may be; wrong values are wanted as well.
+_VALUES: dict[str, tuple[Any, ...]] = {
+    "n_clusters": (1, 2, 3, 5, 0, -1, 2.5, "3", None, 10**9, True, float("nan")),
+    "laplacian_weight": (0, 0.5, 1, -1, 1e300, 1e308, -1e308, float("inf"),
+                         float("nan"), "x"),
+    "max_iter": (1, 2, 20, 0, -1, 1.5, "x", None, 10**3),
+    "tol": (0, 1e-6, 1, -1, 1e300, float("nan"), float("inf"), "x", None),
+    "n_init": (1, 3, 0, -1, "auto", 2.5, None),
+    "random_state": (0, 1, None, -1, "a", 2**32, 2**70, 1.5, [], [1, 2]),
+    "coupling": (0, 0.5, 1e300, -1, float("nan"), "x", None),
+    "similarity": ("cosine", "gaussian", "x", 5, None, "self_tuning", "precomputed"),
+    "constraint": ("none", "nonnegative", "simplex_rows", "orthogonal", "x", 5, None),
+    "solver": ("auto", "eigen", "projected_gradient", "columnwise", "admm", "newton",
+               "x", None),
+    "start": ("normal", "uniform", "x", None, 5),
+    "n_restarts": (1, 2, 0, -1, "x"),
+    "graph_weight": (0, 100, 1e300, -1, float("nan")),
+    "n_neighbors": (1, 5, 0, -1, 10**6, "x"),
+    "labels": ("kmeans", "argmax", "x", 5),
+    "published": (True, False, "x", 5),
+}  # fmt: skip
+
+
+def make(rng: random.Random, _: Path) -> Case:
+    """Fit a clusterer, or factor a matrix, with odd numbers and parameters."""
+    one = _factorization if rng.random() < 0.4 else _clusterer
+    run = one(rng)
+    return Case(steps=[lambda: _attempt(run)], judge=_judge)
+
+
+def _attempt(run: Callable[[], str]) -> int:
+    """Run; 0 for a good result, 2 for a sentence; anything else is raised."""
+    from sklearn.exceptions import ConvergenceWarning
+
+    from symmf.errors import SymmfError, SymmfWarning
+
+    warnings.simplefilter("default")
+    # Meant for users: a limit was reached, or something they should know.
+    for kind in (ConvergenceWarning, SymmfWarning):
+        warnings.simplefilter("ignore", kind)
+    try:
+        wrong = run()
+    except SymmfError as error:
+        print(error)
+        return 2
+    except (ValueError, TypeError) as error:
+        if not _of_scikit_learn(error):
+            raise
+        print(error)
+        return 2
+    if wrong:
+        print(_WRONG + wrong)
+    return 0
+
+
+def _of_scikit_learn(error: BaseException) -> bool:
+    """Whether scikit-learn refused what was given, by its own rules and words."""
+    frames = traceback.extract_tb(error.__traceback__)
+    return "sklearn" in Path(frames[-1].filename).parts
+
+
+def _judge(ended: list[Ended]) -> str:
+    lines = [line for line in ended[0].text.splitlines() if line.startswith(_WRONG)]
+    return "\n".join(lines)
+
+
+def odd_matrix(rng: random.Random, *, symmetric: bool = False) -> Any:
+    """Return a matrix of odd size, scale, type or content."""
+    import numpy as np
+    from scipy import sparse
+
+    n = rng.choice((1, 2, 3, 8, 20, 20, 40))
+    m = n if symmetric else rng.choice((1, 2, 5, 5, 30))
+    draw = np.random.default_rng(rng.randrange(2**32))
+    X = draw.standard_normal((n, m)) if rng.random() < 0.5 else draw.random((n, m))
+    if rng.random() < 0.5 and not symmetric:
+        X += 4 * (np.arange(n) % 3)[:, None]
+    scale = rng.choice(_SCALES)
+    with np.errstate(over="ignore", under="ignore"):
+        X = X * scale
+    odd = rng.randrange(10)
+    if odd == 0:
+        X[rng.randrange(n), rng.randrange(m)] = rng.choice((np.nan, np.inf, -np.inf))
+    elif odd == 1:
+        X[rng.randrange(n), rng.randrange(m)] = rng.choice(
+            (1e300, -1e300, 1e-320, 1e160)
+        )
+    elif odd == 2:
+        X[:] = X[0]
+    elif odd == 3:
+        X[:] = 0
+    elif odd == 4:
+        X[rng.randrange(n)] = 0
+    if symmetric:
+        with np.errstate(over="ignore", invalid="ignore"):
+            X = X / 2 + X.T / 2
+    return rng.choice((
+        lambda: X, lambda: X, lambda: X, lambda: X.astype(np.float32),
+        lambda: X.tolist(),
+        lambda: np.asfortranarray(X), lambda: sparse.csr_array(X),
+        lambda: sparse.coo_matrix(X),
+        lambda: np.abs(X), lambda: X.astype(np.longdouble), lambda: X.astype(object),
+        lambda: X > 0, lambda: X.astype(complex), lambda: X.astype("U"), lambda: X[0],
+    ))  # fmt: skip
+
+
+def _clusterer(rng: random.Random) -> Callable[[], str]:
+    import inspect
+
+    from symmf.clustering import METHODS
+
+    name = rng.choice([name for name in METHODS if name != "dsc"])
+    known = set(inspect.signature(METHODS[name]).parameters) & set(_VALUES)
+    chosen = {key: rng.choice(_VALUES[key][:3]) for key in ("n_clusters",)}
+    for key in rng.sample(sorted(known), rng.randrange(min(4, len(known)) + 1)):
+        chosen[key] = rng.choice(_VALUES[key])
+    matrix = odd_matrix(rng)
+
+    def fit() -> str:
+        import numpy as np
+
+        with np.errstate(all="ignore"), warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            X = matrix()
+        print(f"{name} {chosen} X={_describe(X)}", file=sys.stderr)
+        model = METHODS[name](**chosen).fit(X)
+        return _finite(model, X, chosen["n_clusters"])
+
+    return fit
+
+
+def _describe(X: Any) -> str:
+    shape = X.shape if hasattr(X, "shape") else len(X)
+    return f"{type(X).__name__} {getattr(X, 'dtype', '')} {shape}"
+
+
+def _finite(model: Any, X: Any, k: Any) -> str:
+    import numpy as np
+
+    for name in ("H_", "objective_", "cluster_centers_", "inertia_", "embedding_"):
+        value = getattr(model, name, None)
+        if value is None:
+            continue
+        if not np.isfinite(np.asarray(value, dtype=float)).all():
+            stop = getattr(model, "stop_", "")
+            if str(getattr(stop, "value", stop)) != "diverged":
+                return f"{name} is not finite"
+    labels = np.asarray(model.labels_)
+    n = len(X) if isinstance(X, list) else X.shape[0]
+    if labels.shape != (n,) or labels.min() < 0:
+        return f"labels {labels[:10]} of shape {labels.shape} for {n} samples"
+    return _collapsed(model, X, labels, k)
+
+
+def _collapsed(model: Any, X: Any, labels: Any, k: Any) -> str:
+    """Blame a single cluster with objective 0 when the rows differ."""
+    import numpy as np
+
+    objective = getattr(model, "objective_", getattr(model, "inertia_", None))
+    if not isinstance(k, int) or k < 2 or objective != 0 or len(set(labels)) > 1:
+        return ""
+    rows = np.asarray(X.toarray() if hasattr(X, "toarray") else X)
+    if rows.dtype.kind not in "fiu" or len(np.unique(rows, axis=0)) < 2:
+        return ""
+    return "one cluster with objective 0, although the rows differ"
+
+
+def _factorization(rng: random.Random) -> Callable[[], str]:
+    from symmf.constraints import CONSTRAINTS
+    from symmf.solvers.registry import SOLVERS
+
+    chosen: dict[str, Any] = {
+        "solver": rng.choice([*SOLVERS, "x"]),
+        "constraint": rng.choice(("none", "none", *CONSTRAINTS, "x")),
+        "max_iter": rng.choice((1, 5, 30)),
+    }
+    for key in rng.sample(
+        ("max_iter", "tol", "random_state", "start"), rng.randrange(3)
+    ):
+        chosen[key] = rng.choice(_VALUES[key])
+    k = (
+        rng.choice(_VALUES["n_clusters"])
+        if rng.random() < 0.2
+        else rng.choice((1, 2, 3))
+    )
+    matrix = odd_matrix(rng, symmetric=True)
+
+    def factor() -> str:
+        import numpy as np
+
+        import symmf
+
+        with np.errstate(all="ignore"), warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            M = matrix()
+        print(f"factorize {k} {chosen} M={_describe(M)}", file=sys.stderr)
+        fit = symmf.factorize(M, k, **chosen)
+        values = [fit.H, fit.error]
+        stop = str(getattr(fit.stop, "value", fit.stop))
+        finite = all(np.isfinite(np.asarray(v, dtype=float)).all() for v in values)
+        return "" if finite or stop == "diverged" else "H or error is not finite"
+
+    return factor
+
+
+PART = Part(
+    name="numerics",
+    what="odd numbers and parameters, by the clusterers and factorize",
+    make=make,
+    preload=("symmf", "symmf.clustering", "symmf.solvers", "sklearn.cluster"),
+    quick=150,
+)

@@ -1,0 +1,141 @@
+"""Damaged and hand-edited results folders, read by every command that reads them."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import shutil
+from pathlib import Path
+from typing import Any
+
+from scripts.fuzz import study
+from scripts.fuzz.harness import Case, Part
+from scripts.fuzz.mutate import damage, damage_text, odd_value
+
+TRIALS = 2
+_ODD: tuple[Any, ...] = (
+    None, 0, -1, 1e308, "", "x", "\ud800", "[/y]", "$x^{$", [], {}, [1], {"a": 1}, True,
+    "\x1b[31m", "=1+1", "<b>", "a" * 400, 2**70,
+)  # fmt: skip
+
+
+def prepare() -> None:
+    """Make the folder that is copied and damaged, once."""
+    study.undisturbed(TRIALS)
+
+
+def make(rng: random.Random, folder: Path) -> Case:
+    """Damage one to three files of a results folder; read it."""
+    results = folder / "r"
+    shutil.copytree(study.undisturbed(TRIALS)[0], results)
+    files = sorted(path for path in results.rglob("*") if path.is_file())
+    small = [p for p in files if p.suffix in (".json", ".yaml", ".csv")]
+    for _ in range(rng.randint(1, 3)):
+        _damage_file(rng, rng.choice(small if rng.random() < 0.6 else files))
+    where = ["--results", str(results)]
+    config = study.write_config(folder, trials=TRIALS)
+    steps = rng.sample(
+        [
+            ["status", *where],
+            ["tables", *where],
+            ["plot", "convergence", *where],
+            ["compare", *where],
+            ["run", str(config), "--dry-run", *where],
+            ["info", rng.choice("0123456789abcdef"), *where],
+            ["merge", str(results), "--into", str(folder / "merged")],
+        ],
+        3,
+    )
+    if rng.random() < 0.03:
+        steps.append(["report", *where])
+    return Case(steps=steps, seconds=60)
+
+
+def _damage_file(rng: random.Random, path: Path) -> None:
+    if not path.is_file():
+        return
+    content = path.read_bytes()
+    kind = rng.randrange(10)
+    if kind == 0:
+        path.unlink()
+    elif kind == 1:
+        path.unlink()
+        path.mkdir()
+        (path / "x").write_text("x")
+    elif kind == 2:
+        path.unlink()
+        path.symlink_to(rng.choice(("/nowhere", "/dev/zero", "/etc/passwd")))
+    elif kind == 3:
+        path.unlink()
+        os.mkfifo(path)
+    elif kind == 4 and path.suffix == ".json":
+        path.write_text(json.dumps(_edit(rng, json.loads(content))))
+    elif kind in (4, 5) and path.suffix in (".yaml", ".csv"):
+        text = damage_text(rng, content.decode())
+        path.write_bytes(text.encode("utf-8", "surrogatepass"))
+    elif kind == 6:
+        path.write_bytes(odd_value(rng).encode("utf-8", "surrogatepass"))
+    elif kind == 7:
+        path.write_bytes(rng.choice((b"", b"\0" * 100, b"{}", b"[]", b"null", b"5")))
+    elif path.suffix == ".h5" and kind == 8:
+        _edit_record(rng, path)
+    else:
+        path.write_bytes(damage(rng, content))
+
+
+def _edit(rng: random.Random, tree: Any) -> Any:
+    """Exchange a value somewhere in a tree of JSON."""
+    if rng.random() < 0.25 or not isinstance(tree, dict | list) or not tree:
+        return rng.choice(_ODD)
+    key: Any = (
+        rng.choice(list(tree)) if isinstance(tree, dict) else rng.randrange(len(tree))
+    )
+    if isinstance(tree, dict) and rng.random() < 0.2:
+        del tree[key]
+    else:
+        tree[key] = _edit(rng, tree[key])
+    return tree
+
+
+def _edit_record(rng: random.Random, path: Path) -> None:
+    """Put odd content in a record that remains a good HDF5 file."""
+    import h5py
+    import numpy as np
+
+    odd = (
+        "text",
+        5,
+        np.nan,
+        np.zeros(0),
+        np.arange(3),
+        np.array([[1, 2]]),
+        b"\xff",
+        np.inf,
+    )
+    with h5py.File(path, "r+") as file:
+        names: list[str] = []
+        file.visit(names.append)
+        for store in (file.attrs, file):
+            keys = list(file.attrs if store is file.attrs else names)
+            if keys and rng.random() < 0.6:
+                key = rng.choice(sorted(keys))
+                del store[key]
+                if rng.random() < 0.7:
+                    store[key] = rng.choice(odd)
+
+
+PART = Part(
+    name="results",
+    what="damaged results folders, by status, tables, plot, compare, run, info, merge",
+    make=make,
+    preload=(
+        "symmf.cli.run", "symmf.cli.report", "symmf.experiment.plan",
+        "symmf.clustering",
+        "symmf.experiment.runner", "symmf.reporting.results", "matplotlib.pyplot",
+        "h5py",
+        "symmf.datasets", "pandas", "sklearn.datasets", "rich.table",
+    ),
+    prepare=prepare,
+    quick=16,
+)  # fmt: skip

@@ -1,0 +1,66 @@
+"""The attack sees what it is meant to see."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+
+
+def run(*arguments: str) -> subprocess.CompletedProcess[str]:
+    """Run in a process without threads, as forks want it."""
+    return subprocess.run(
+        [sys.executable, *arguments],
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=ROOT,
+        env=os.environ | {"PYTHONPATH": str(ROOT)},
+    )
+
+
+@pytest.mark.parametrize(
+    ("case", "expected"),
+    [
+        ("accepted", {"accepted": 1}),
+        ("clean", {"clean": 1}),
+        ("crashes", {"crashes": 1}),
+        ("hangs", {"hangs": 1}),
+        ("tracebacks", {"tracebacks": 1}),
+        ("warning", {"tracebacks": 1}),
+        ("silent", {"tracebacks": 1}),
+        ("odd code", {"tracebacks": 1}),
+        ("lost", {"lost": 1}),
+        ("defect", {"lost": 1}),
+        ("session", {"accepted": 7}),
+        ("blamed", {"lost": 1, "accepted": 2}),
+    ],
+)
+def test_verdicts(case: str, expected: dict[str, int]) -> None:
+    done = run(str(Path(__file__).with_name("harness_parts.py")), case)
+    assert done.returncode == 0, done.stderr
+    counts = json.loads(done.stdout.splitlines()[-1])
+    assert {verdict: n for verdict, n in counts.items() if n} == expected
+
+
+def test_a_case_is_a_function_of_seed_and_number(tmp_path: Path) -> None:
+    import random
+
+    from scripts.fuzz import configs, files
+
+    for part in (configs.PART, files.PART):
+        made = []
+        for _ in range(2):
+            folder = tmp_path / f"{part.name}{len(made)}"
+            folder.mkdir()
+            case = part.make(random.Random("seed"), folder)
+            content = [p.read_bytes() for p in sorted(folder.iterdir()) if p.is_file()]
+            words = [str(w).replace(str(folder), "") for w in case.steps[0]]  # type: ignore[union-attr,index]
+            made.append((words, content))
+        assert made[0] == made[1]
