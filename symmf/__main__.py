@@ -1,5 +1,44 @@
-"""``python -m symmf``."""
+"""The command ``symmf``, also ``python -m symmf``: quiet when it is interrupted.
 
-from symmf.cli.main import main
+Nothing but this file stands between the first line of the package and the first import
+of a library, so that Ctrl-C during the imports ends as Ctrl-C during the work does.
+"""
 
-main()
+import os
+import signal
+from types import FrameType
+
+INTERRUPTED = 130
+
+
+def start() -> None:
+    """Run the command line; exit with its code."""
+    pressed = _notice_interrupts()
+    try:
+        from symmf.cli.main import main
+
+        main()
+    except BaseException as problem:
+        # Interrupted imports may fail with any error, from C code too.
+        if not pressed or isinstance(problem, SystemExit):
+            raise
+        os.write(2, b"Interrupted.\n")
+        os._exit(INTERRUPTED)
+
+
+def _notice_interrupts() -> list[int]:
+    """Return a list that is empty until Ctrl-C was pressed."""
+    pressed: list[int] = []
+
+    def interrupt(number: int, frame: FrameType | None) -> None:  # noqa: ARG001
+        pressed.append(number)
+        raise KeyboardInterrupt
+
+    # Under nohup the signal is ignored, and stays so.
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+        signal.signal(signal.SIGINT, interrupt)
+    return pressed
+
+
+if __name__ == "__main__":
+    start()

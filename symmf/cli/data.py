@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 import click
 
+from symmf.cli._complete import complete_datasets
+
 if TYPE_CHECKING:
     from symmf.datasets import DatasetSpec
     from symmf.datasets.local import Verification
@@ -62,7 +64,13 @@ def list_(folder: Path | None) -> None:
 
 
 @data.command()
-@click.argument("names", metavar="NAME...|all", nargs=-1, required=True)
+@click.argument(
+    "names",
+    metavar="NAME...|all",
+    nargs=-1,
+    required=True,
+    shell_complete=complete_datasets,
+)
 @_folder
 def fetch(names: tuple[str, ...], folder: Path | None) -> None:
     """Download data sets that are not there yet, each checked before it is used.
@@ -97,7 +105,9 @@ def fetch(names: tuple[str, ...], folder: Path | None) -> None:
 
 
 @data.command()
-@click.argument("names", metavar="[NAME...|all]", nargs=-1)
+@click.argument(
+    "names", metavar="[NAME...|all]", nargs=-1, shell_complete=complete_datasets
+)
 @_folder
 def verify(names: tuple[str, ...], folder: Path | None) -> None:
     """Recompute checksums, load, and compare classes, samples and dimensions.
@@ -153,7 +163,7 @@ def _verdict(spec: DatasetSpec, found: Verification) -> str:
 
 
 @data.command("import")
-@click.argument("name")
+@click.argument("name", shell_complete=complete_datasets)
 @click.argument("file", type=click.Path(path_type=Path))
 @_folder
 def import_(name: str, file: Path, folder: Path | None) -> None:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import errno
 import importlib
 import os
 import sys
+from pathlib import Path
 from typing import Any
 
 import click
@@ -44,7 +46,17 @@ COMMANDS = {
     "data": ("symmf.cli.data:data", "List, fetch, verify or import the datasets."),
     "methods": ("symmf.cli.cluster:methods", "List the methods and their parameters."),
     "cluster": ("symmf.cli.cluster:cluster", "Cluster your own data."),
+    "help": ("symmf.cli.main:help_page", "Show this page, or that of a command."),
 }
+
+
+def complete_commands(
+    context: click.Context,  # noqa: ARG001 - click's signature
+    parameter: click.Parameter,  # noqa: ARG001
+    incomplete: str,
+) -> list[str]:
+    """Return the commands that begin so."""
+    return [name for name in COMMANDS if name.startswith(incomplete)]
 
 
 class LazyGroup(click.Group):
@@ -95,7 +107,42 @@ def cli() -> None:
     The paper's data:   symmf data fetch all
     The paper's study:  symmf run coil20
     Your own data:      symmf cluster FILE -k 5
+    Completion (bash):  eval "$(_SYMMF_COMPLETE=bash_source symmf)"
     """  # noqa: D301 - click reads the backspace as "keep these lines"
+
+
+@click.command("help")
+@click.argument("command", required=False, shell_complete=complete_commands)
+@click.pass_context
+def help_page(context: click.Context, command: str | None) -> None:
+    """Show the help page of symmf, or that of a command."""
+    above = context.parent or context
+    if command is None:
+        click.echo(cli.get_help(above))
+        return
+    name, found, _ = cli.resolve_command(above, [command])
+    if found is not None:
+        click.echo(found.get_help(click.Context(found, info_name=name, parent=above)))
+
+
+def os_sentence(problem: OSError) -> str:
+    """Say what the system refused, where, and what to do."""
+    what = problem.strerror or str(problem) or type(problem).__name__
+    where = f"{problem.filename}: " if problem.filename else ""
+    if problem.errno in (errno.ENOSPC, errno.EDQUOT):
+        place = problem.filename or f"a file (the folder is {_folder()})"
+        return (
+            f"{what}: {place} could not be written. Make room and repeat the command; "
+            "what is there is whole."
+        )
+    return f"{where}{what}."
+
+
+def _folder() -> str:
+    try:
+        return str(Path.cwd())
+    except OSError:
+        return "gone"
 
 
 def main(args: list[str] | None = None) -> int:
@@ -119,8 +166,15 @@ def main(args: list[str] | None = None) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         code = 0
     except OSError as problem:
-        name = f" {problem.filename}" if problem.filename else ""
-        click.echo(f"Error: {problem.strerror or problem}:{name}", err=True)
+        click.echo(f"Error: {os_sentence(problem)}", err=True)
+        code = 2
+    except MemoryError as problem:
+        asked = f" ({problem})" if str(problem) else ""
+        click.echo(
+            f"Error: There is not enough memory{asked}. Give less data or fewer "
+            "--jobs, or take a machine with more memory.",
+            err=True,
+        )
         code = 2
     sys.exit(code)
 

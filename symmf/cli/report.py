@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from symmf.cli._complete import complete_experiments
 from symmf.cli._tables import console, show_table
 from symmf.reporting.plots.registry import FIGURES, draw
 from symmf.texts import plain_text
@@ -46,7 +47,7 @@ def _out_option(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 @click.command()
-@click.argument("experiments", nargs=-1)
+@click.argument("experiments", nargs=-1, shell_complete=complete_experiments)
 @click.option(
     "--format",
     "kind",
@@ -97,7 +98,7 @@ def tables(
 
 @click.command(epilog=f"NAME is one of {', '.join(FIGURES)}, or all.")
 @click.argument("name", metavar="NAME", type=click.Choice([*FIGURES, "all"]))
-@click.argument("experiments", nargs=-1)
+@click.argument("experiments", nargs=-1, shell_complete=complete_experiments)
 @_results_option
 @_out_option
 def plot(
