@@ -24,7 +24,8 @@ def find_method(name: str) -> Any:
     """Return a method by the name a YAML file gives it.
 
     Ours and those of ``--plugin`` files first, then entry points of installed packages,
-    then clusterers of scikit-learn by their full name.
+    then clusterers of scikit-learn by their full name. ``ceiling`` is a classifier that
+    sees the classes: it can be asked for, but is no clusterer and not listed as one.
 
     Raises
     ------
@@ -37,8 +38,11 @@ def find_method(name: str) -> Any:
     SklearnMethod(name='sklearn.cluster.AgglomerativeClustering')
     """
     from symmf.clustering import METHODS
+    from symmf.clustering.ceiling import CEILINGS
     from symmf.plugins.registry import register_packages
 
+    if name not in METHODS and name in CEILINGS:
+        METHODS[name] = CEILINGS[name]
     if name not in METHODS and name.startswith(SKLEARN):
         METHODS[name] = SklearnMethod(name=name)
     if name not in METHODS:
