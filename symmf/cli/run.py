@@ -144,7 +144,7 @@ def _show_estimates(
         for plan in plans
     ]
     for plan in plans:
-        for text in plan.notices:
+        for text in plan.notices():
             click.echo(f"{plan.name}: {text}")
     for cost in found:
         click.echo(

@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from symmf.errors import ConfigError, InputError
+from symmf.errors import ConfigError, InputError, SymmfError
+from symmf.experiment.config.changes import changes
 from symmf.experiment.config.grid import (
     MAX_TRIALS,
     Facts,
@@ -21,12 +22,14 @@ from symmf.experiment.config.messages import hint
 from symmf.experiment.config.model import ExperimentConfig, read_config
 from symmf.experiment.config.resolve import resolve
 from symmf.experiment.config.yaml import Document
-from symmf.experiment.store.folder import ExperimentStore
+from symmf.experiment.store.folder import Beside, ExperimentStore
 from symmf.experiment.values import Record, Trial
 
 if TYPE_CHECKING:
     from symmf.datasets import Dataset
 
+# Differences of two configs that are named one by one.
+MOST_CHANGES = 4
 NO_MEMORY = "the data do not fit in memory. Ask for fewer samples."
 
 
@@ -44,8 +47,7 @@ class Plan:
     store: ExperimentStore
     trials: list[Trial]
     selected: list[Trial]
-    #: what a person should know before it runs
-    notices: list[str] = field(default_factory=list)
+    _beside: Beside | None = field(default=None, repr=False)
     _records: dict[str, Record] | None = field(default=None, repr=False)
 
     @property
@@ -55,6 +57,35 @@ class Plan:
             self.read_records()
         assert self._records is not None
         return self._records
+
+    @property
+    def beside(self) -> Beside:
+        """What is finished and not asked for; read when first asked for."""
+        if self._beside is None:
+            self._beside = self.store.read_beside(self.config, self.facts, self.trials)
+        return self._beside
+
+    def notices(self) -> list[str]:
+        """Say what becomes of results of another config that the folder holds."""
+        try:
+            found = changes(self.store.config(), self.config)
+        except SymmfError:
+            return []
+        if not found:
+            return []
+        some = "; ".join(found[:MOST_CHANGES])
+        more = f"; {len(found) - MOST_CHANGES} more" if found[MOST_CHANGES:] else ""
+        texts = [f"{self.store.folder} holds results of another config ({some}{more})."]
+        kept, others = len(self.beside.trials), self.beside.others
+        if kept:
+            texts.append(f"{kept} finished trials that are not asked for now are kept.")
+        if others:
+            texts.append(
+                f"{others} records of trials that were run otherwise leave the tables; "
+                "they stay in the folder and are found again by the config before."
+            )
+        texts.append(f"{len(self.missing())} trials are to be run.")
+        return [" ".join(texts)]
 
     @property
     def name(self) -> str:
@@ -98,7 +129,7 @@ class Plan:
                 found[key] = record
             elif set_aside:
                 self.store.set_aside(key)
-        self._records = found
+        self._records, self._beside = found, None
 
 
 @dataclass(frozen=True, slots=True)

@@ -101,8 +101,10 @@ class Recorder:
         for plan in self._plans.values():
             table = plan.store.folder / TRIALS_FILE
             if plan.name in self._stale or not table.is_file():
-                known = self._scores[plan.name]
-                export_store(plan.store, plan.trials, plan.records, known)
+                known, beside = self._scores[plan.name], plan.beside
+                trials = [*plan.trials, *beside.trials]
+                records = {**beside.records, **plan.records}
+                export_store(plan.store, trials, records, known)
         self._stale.clear()
         self._refreshed = time.monotonic()
 

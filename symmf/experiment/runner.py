@@ -147,10 +147,12 @@ class _Session:
         self.problems: list[str] = []
 
     def start(self) -> None:
+        # Before the description of the run before is replaced.
+        for plan in self.plans:
+            for text in plan.notices():
+                self.journal.tell("notice", plan.name, text=text)
         self.recorder.start()
         for plan in self.plans:
-            for text in plan.notices:
-                self.journal.tell("notice", plan.name, text=text)
             self.journal.tell(
                 "run_started",
                 plan.name,

@@ -23,6 +23,7 @@ from symmf.experiment.execution.local_pool import LocalPool
 from symmf.experiment.plan import Shard, make_plans
 from symmf.experiment.runner import run
 from symmf.experiment.status import describe_record, survey
+from symmf.experiment.store.export import make_tables
 from symmf.experiment.store.folder import ExperimentStore
 from symmf.experiment.store.lock import FolderLock
 from symmf.experiment.values import Record, Status
@@ -218,21 +219,23 @@ def test_a_trial_that_kills_its_worker_is_tried_three_times(tmp_path, pool):
 
 
 def test_an_illustration_is_a_job_with_limits(tmp_path, pool):
-    methods = "[{method: symmf, name: shown}, instant]"
+    shown = "{method: symmf, name: shown, parameters: {similarity: centred_cosine}}"
+    methods = f"[{shown}, instant, {{method: symmf, name: chosen}}]"
     path = write_config(tmp_path, methods, illustration="shown", n_clusters="2")
     summary, (plan,) = run_config(path, tmp_path, pool)
-    assert (summary.ran, summary.problems, summary.exit_code) == (4, (), 0)
+    assert (summary.ran, summary.problems, summary.exit_code) == (6, (), 0)
     with np.load(plan.store.folder / "illustration.npz") as found:
         first = plan.store.read(plan.trials[0].key)
         assert found["A"].shape == (len(found["H"]), len(found["H"]))
         np.testing.assert_array_equal(found["classes"], first.outcome.y)
         np.testing.assert_array_equal(found["labels"], first.outcome.labels)
-    # What has no factor to show is told, and takes nothing with it.
-    path = write_config(tmp_path, methods, illustration="instant", name="other")
-    summary, (plan,) = run_config(path, tmp_path, pool)
-    assert (summary.ran, summary.failed, summary.exit_code) == (8, 0, 1)
-    assert "no similarity and factor" in summary.problems[0]
-    assert len(table(tmp_path, "other")) == 8
+    # What has nothing to show is told, and takes nothing with it.
+    for name, reason in (("instant", "no similarity and"), ("chosen", "name the sim")):
+        path = write_config(tmp_path, methods, illustration=name, name="other")
+        summary, (plan,) = run_config(path, tmp_path, pool)
+        assert (summary.failed, summary.exit_code) == (0, 1)
+        assert reason in summary.problems[0]
+        assert len(table(tmp_path, "other")) == 12
 
 
 def test_the_description_names_the_environment_of_the_workers(tmp_path, pool):
@@ -397,6 +400,56 @@ def test_several_experiments_share_one_run(tmp_path, pool):
         4,
         "complete",
     )
+
+
+def notices(path, results, pool, *settings):
+    """Run with changed settings; return what was said before it began."""
+    told = []
+
+    def listen(event):
+        if event.kind == "notice":
+            told.append(event.details["text"])
+
+    run_config(path, results, pool, settings=settings, listener=listen)
+    return told
+
+
+def test_a_smaller_config_keeps_the_finished_rows_and_says_so(tmp_path, pool):
+    path = write_config(tmp_path, "[weighted, instant]", **{"lambda": "[0, 1]"})
+    assert notices(path, tmp_path, pool) == []
+    whole = computed(tmp_path / "tiny")
+    assert notices(path, tmp_path, pool, "methods.instant.label=Fast") == []
+    (text,) = notices(path, tmp_path, pool, "trials=1", "n_clusters=2")
+    assert "another config (n_clusters [2,3] -> [2]; trials 2 -> 1)." in text
+    assert "9 finished trials that are not asked for now are kept." in text
+    assert "0 trials are to be run." in text
+    assert "otherwise" not in text
+    assert computed(tmp_path / "tiny") == whole
+    # The same from the records alone, as a reading command sees it.
+    assert make_tables(ExperimentStore(tmp_path / "tiny"))["trials.csv"] == (
+        (tmp_path / "tiny/trials.csv").read_text()
+    )
+
+
+def test_another_seed_or_parameter_is_not_mixed_with_what_was_there(tmp_path, pool):
+    path = write_config(
+        tmp_path, "[instant, {method: instant, name: b, parameters: {length: 7}}]"
+    )
+    run_config(path, tmp_path, pool)
+    before = computed(tmp_path / "tiny")
+    setting = "methods.b.parameters.length=9"
+    (text,) = notices(path, tmp_path, pool, setting)
+    assert "methods.b.parameters.length 7 -> 9" in text
+    assert "4 records of trials that were run otherwise leave the tables" in text
+    assert "4 trials are to be run." in text
+    found = table(tmp_path)
+    assert len(found) == 8
+    assert set(found[found["method"] == "b"]["n_iter"]) == {9}
+    notices(path, tmp_path, pool, "seed=1")
+    assert len(table(tmp_path)) == 8
+    # The first config finds everything it had.
+    summary, _ = run_config(path, tmp_path, pool)
+    assert (summary.ran, computed(tmp_path / "tiny")) == (0, before)
 
 
 def test_a_changed_label_needs_no_computation(tmp_path, pool):

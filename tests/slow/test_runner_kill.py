@@ -47,11 +47,11 @@ def test_twenty_kills_at_random_moments(study, commands, tmp_path):  # noqa: F81
     assert not list(store.folder.rglob("*.tmp"))
 
 
-def test_a_dead_template_is_replaced():
+def test_a_dead_fork_server_is_replaced():
     with LocalPool(1) as pool:
         worker = WorkerProcess(pool.warm_up())
-        os.kill(pool._template._process.pid, signal.SIGKILL)
-        pool._template._process.wait()
+        os.kill(pool._server._process.pid, signal.SIGKILL)
+        pool._server._process.wait()
         other = WorkerProcess(pool.warm_up())
         assert other.receive() is None
         assert other.ready

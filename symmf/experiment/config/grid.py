@@ -152,31 +152,55 @@ def expand(config: ExperimentConfig, facts: Facts) -> list[Trial]:
             f"The experiment {config.name} has {count_trials(config):,} trials; at "
             f"most {MOST_TRIALS:,} can be listed."
         )
-    name = config.dataset.name
     return [
-        Trial(
-            experiment=config.name,
-            dataset=name,
-            options=config.dataset.options,
-            data_digest=facts.data_digest,
-            seed=config.seed,
-            n_clusters=k,
-            trial=t,
-            classes=draw_classes(config.seed, name, k, t, len(facts.class_sizes)),
-            method=entry.entry,
-            estimator=entry.method,
-            label=entry.label or entry.entry,
-            paper_row=entry.paper_row or "none",
-            laplacian_weight=weight,
-            preprocess=tuple(entry.preprocess or ()),
-            parameters=entry.parameters,
-            defaults=facts.defaults[entry.entry],
-            plugin=facts.plugins.get(entry.entry, {}),
-            random_state=seed(config.seed, name, k, t, "start"),
-            threads=config.threads,
-        )
+        _trial(config, facts, entry, k, t, weight)
         for k in config.n_clusters
         for t in range(config.trials)
         for entry in config.methods
         for weight in _weights(entry)
     ]
+
+
+def _trial(
+    config: ExperimentConfig,
+    facts: Facts,
+    entry: MethodEntry,
+    k: int,
+    t: int,
+    weight: float | None,
+) -> Trial:
+    name = config.dataset.name
+    return Trial(
+        experiment=config.name,
+        dataset=name,
+        options=config.dataset.options,
+        data_digest=facts.data_digest,
+        seed=config.seed,
+        n_clusters=k,
+        trial=t,
+        classes=draw_classes(config.seed, name, k, t, len(facts.class_sizes)),
+        method=entry.entry,
+        estimator=entry.method,
+        label=entry.label or entry.entry,
+        paper_row=entry.paper_row or "none",
+        laplacian_weight=weight,
+        preprocess=tuple(entry.preprocess or ()),
+        parameters=entry.parameters,
+        defaults=facts.defaults[entry.entry],
+        plugin=facts.plugins.get(entry.entry, {}),
+        random_state=seed(config.seed, name, k, t, "start"),
+        threads=config.threads,
+    )
+
+
+def beside_grid(config: ExperimentConfig, facts: Facts, trial: Trial) -> Trial | None:
+    """Return a trial as this config would list it if it asked for more, or None.
+
+    More is another K, draw or lambda of an entry: the same data, seed, parameters.
+    """
+    for entry in config.methods:
+        if entry.entry == trial.method:
+            k, t, weight = trial.n_clusters, trial.trial, trial.laplacian_weight
+            again = _trial(config, facts, entry, k, t, weight)
+            return again if again.key == trial.key else None
+    return None

@@ -222,8 +222,8 @@ class ExperimentConfig(Part):
         """Return the experiment file's text, keys in their usual order."""
         return dump_yaml(self.as_dict())
 
-    def digest(self) -> str:
-        """Return the sha256 of what determines results.
+    def identity(self) -> dict[str, Any]:
+        """Return what determines results, as plain data.
 
         Titles, notes, roles, labels, paper rows, figures and limits change no result
         and do not enter.
@@ -234,7 +234,11 @@ class ExperimentConfig(Part):
         for method in data["methods"]:
             for word in ("label", "paper_row", "primary"):
                 method.pop(word, None)
-        return hashlib.sha256(canonical_json(data).encode()).hexdigest()
+        return data
+
+    def digest(self) -> str:
+        """Return the sha256 of :meth:`identity`."""
+        return hashlib.sha256(canonical_json(self.identity()).encode()).hexdigest()
 
 
 def read_config(

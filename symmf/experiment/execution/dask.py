@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 
 from symmf.errors import InputError, SymmfError
 from symmf.experiment.execution.backend import TICK, Update
-from symmf.experiment.execution.fork_server import Template
+from symmf.experiment.execution.fork_server import ForkServer
 from symmf.experiment.execution.process import WorkerProcess
 from symmf.experiment.values import Job, Outcome, Status
 
@@ -41,7 +41,7 @@ SCHEMES = ("tcp", "tls", "ws", "wss")
 
 # Of the dask worker's process; it ends with it.
 _idle: list[WorkerProcess] = []
-_template: list[Template] = []
+_server: list[ForkServer] = []
 _lock = threading.Lock()
 
 
@@ -50,10 +50,10 @@ def _take() -> tuple[WorkerProcess, bool]:
     with _lock:
         if _idle:
             return _idle.pop(), False
-        if not _template or not _template[-1].alive:
-            _template.append(Template())
-        template = _template[-1]
-    return WorkerProcess(template), True
+        if not _server or not _server[-1].alive:
+            _server.append(ForkServer())
+        server = _server[-1]
+    return WorkerProcess(server), True
 
 
 def run_on_worker(job: Job, data: Dataset) -> tuple[Outcome, dict[str, Any]]:

@@ -7,7 +7,7 @@ forked safely: it may hold threads and BLAS or PyTorch state.
 
 The standard library's ``multiprocessing`` has such a server too (start method
 ``forkserver``). Limits, kills and captured output could be had with it, as they are the
-workers' and the pool's business. What it cannot give, as of Python 3.11 to 3.13:
+workers' and the pool's business. What it cannot give, read in Python 3.11's source:
 
 - The environment of the workers. Its server inherits ours, so one BLAS thread and a
   fixed hash seed, which must be set before numpy is loaded, would have to be set in the
@@ -48,7 +48,7 @@ _THREAD_VARIABLES = (
 _TAIL = 2000
 
 
-class Template:
+class ForkServer:
     """Starts the clean interpreter and asks it for forks; usable from many threads."""
 
     def __init__(self) -> None:
@@ -120,7 +120,8 @@ def read_tail(file: IO[bytes]) -> str:
 def _bootstrap(handle: int) -> str:
     return (
         f"import sys; sys.path[:] = {sys.path!r}; "
-        f"from symmf.experiment.execution.worker import template; template({handle})"
+        "from symmf.experiment.execution.worker import fork_workers; "
+        f"fork_workers({handle})"
     )
 
 

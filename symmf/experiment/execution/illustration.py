@@ -29,6 +29,11 @@ def illustration_bytes(trial: Trial, model: Any, X: Any, chosen: Dataset) -> byt
             f'illustration: "{trial.method}" has no similarity and factor to show; '
             "choose an entry of a symmetric method such as symmf."
         )
+    if model.similarity == "auto":
+        raise ConfigError(
+            f'illustration: name the similarity of "{trial.method}" in its parameters, '
+            "such as similarity: centred_cosine."
+        )
     A = build_similarity(X, model.similarity, **(model.similarity_options or {}))
     rng = np.random.default_rng(trial.random_state)
     rows = np.sort(rng.permutation(chosen.n_samples)[:MOST_ROWS])

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Self
 
 from symmf.errors import SymmfError
 from symmf.experiment.execution.backend import TICK, Update
-from symmf.experiment.execution.fork_server import Template
+from symmf.experiment.execution.fork_server import ForkServer
 from symmf.experiment.execution.process import WorkerProcess
 from symmf.experiment.values import Job, Outcome, Status
 
@@ -34,7 +34,7 @@ class LocalPool:
     def __init__(self, n_workers: int) -> None:
         self.n_workers = n_workers
         self._workers: list[WorkerProcess] = []
-        self._template: Template | None = None
+        self._server: ForkServer | None = None
 
     def __enter__(self) -> Self:
         return self
@@ -52,18 +52,18 @@ class LocalPool:
         for worker in self._workers:
             worker.kill()
         self._workers.clear()
-        if self._template is not None:
-            self._template.close()
-            self._template = None
+        if self._server is not None:
+            self._server.close()
+            self._server = None
 
-    def warm_up(self) -> Template:
+    def warm_up(self) -> ForkServer:
         """Begin to import what workers need, while the caller does something else."""
-        if self._template is not None and not self._template.alive:
-            self._template.close()
-            self._template = None
-        if self._template is None:
-            self._template = Template()
-        return self._template
+        if self._server is not None and not self._server.alive:
+            self._server.close()
+            self._server = None
+        if self._server is None:
+            self._server = ForkServer()
+        return self._server
 
     def run(
         self,

@@ -12,7 +12,7 @@ from contextlib import suppress
 from multiprocessing.connection import Connection
 from typing import TYPE_CHECKING, Any
 
-from symmf.experiment.execution.fork_server import Template, read_tail
+from symmf.experiment.execution.fork_server import ForkServer, read_tail
 from symmf.experiment.execution.worker import DONE, READY, STARTED
 from symmf.experiment.values import Job, Outcome, Status
 
@@ -27,12 +27,12 @@ class WorkerProcess:
     the worker's children along.
     """
 
-    def __init__(self, template: Template) -> None:
-        self._template = template
+    def __init__(self, server: ForkServer) -> None:
+        self._server = server
         self._errors = tempfile.TemporaryFile()  # noqa: SIM115
         ours, theirs = socket.socketpair()
         with ours, theirs:
-            self.pid = template.fork(theirs.fileno(), self._errors.fileno())
+            self.pid = server.fork(theirs.fileno(), self._errors.fileno())
             self.connection = Connection(ours.detach())
         self.ready = False
         self.job: Job | None = None
@@ -104,7 +104,7 @@ class WorkerProcess:
             for end in (os.killpg, os.kill):
                 with suppress(ProcessLookupError, PermissionError):
                     end(self.pid, signal.SIGKILL)
-            self._code = self._template.wait(self.pid)
+            self._code = self._server.wait(self.pid)
         return self._code
 
     def timed_out(self) -> Outcome:

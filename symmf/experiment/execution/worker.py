@@ -1,8 +1,8 @@
 """The processes in which trials run, one at a time, seen from inside.
 
-:func:`template` runs in a clean interpreter and forks workers on request; each worker
-serves jobs that arrive on its connection. Both end when their connection does, so
-they never outlive the process that started them.
+:func:`fork_workers` runs in a clean interpreter and forks workers on request; each
+worker serves jobs that arrive on its connection. Both end when their connection does,
+so they never outlive the process that started them.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ READY, STARTED, DONE = "ready", "started", "done"
 FORK, WAIT, NUMBER = b"F", b"W", "=q"
 
 
-def template(handle: int) -> None:
+def fork_workers(handle: int) -> None:
     """Import what trials need, then fork a worker whenever asked to."""
     # Ctrl-C is the supervisor's business, and it ends workers itself.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
@@ -77,7 +77,7 @@ def _become_worker(handle: int, errors: int) -> None:
     except BaseException:
         traceback.print_exc()
     finally:
-        # Never back into the template's loop.
+        # Never back into the server's loop.
         os._exit(1)
 
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from symmf.experiment.config.grid import expand
 from symmf.experiment.store.folder import ExperimentStore
 from symmf.experiment.store.layout import (
     TRACE_COLUMNS,
@@ -168,7 +169,7 @@ def export_store(
 ) -> None:
     """Write the tables of an experiment; ``traces.csv`` only if there are traces.
 
-    ``trials`` and ``records`` are read from the folder where they are not given;
+    ``trials`` and ``records`` are read from the folder if they are not given;
     ``known`` keeps scores from one call to the next. Only the holder of the folder's
     lock calls this.
     """
@@ -188,11 +189,14 @@ def make_tables(
     known: Scores | None = None,
 ) -> dict[str, str]:
     """Return the texts of ``trials.csv`` and ``traces.csv``, empty without traces."""
-    trials = store.trials() if trials is None else list(trials)
-    if records is None:
-        read = ((key, store.read(key)) for key in {trial.key for trial in trials})
-        records = {key: record for key, record in read if record is not None}
-    table, traces = frames(trials, records, known)
+    if trials is None:
+        described = store.described()
+        grid = expand(*described)
+        beside = store.read_beside(*described, grid)
+        read = ((key, store.read(key)) for key in {trial.key for trial in grid})
+        found = {key: record for key, record in read if record is not None}
+        trials, records = [*grid, *beside.trials], {**beside.records, **found}
+    table, traces = frames(trials, records or {}, known)
     return {
         TRIALS_FILE: csv_text(table),
         TRACES_FILE: csv_text(traces) if len(traces) else "",

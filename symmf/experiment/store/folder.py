@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 import logging
 import os
+from collections.abc import Iterable
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from symmf.errors import ConfigError, SymmfError
-from symmf.experiment.config.grid import Facts, expand
+from symmf.experiment.config.grid import Facts, beside_grid, expand
 from symmf.experiment.config.model import ExperimentConfig, validate
 from symmf.experiment.config.yaml import read_yaml
 from symmf.experiment.store.layout import (
@@ -150,7 +152,11 @@ class ExperimentStore:
         return found if isinstance(found, dict) else {}
 
     def trials(self) -> list[Trial]:
-        """List the whole grid of the latest run's config.
+        """List the whole grid of the latest run's config."""
+        return expand(*self.described())
+
+    def described(self) -> tuple[ExperimentConfig, Facts]:
+        """Return config and facts of the latest run.
 
         An entry that ``experiment.yaml`` lists and that run did not know was written
         there by hand; it is left out, and the log says so.
@@ -165,7 +171,38 @@ class ExperimentStore:
                 self.folder / EXPERIMENT_FILE,
                 ", ".join(sorted(strange)),
             )
-        return expand(config.model_copy(update={"methods": known}), facts)
+        return config.model_copy(update={"methods": known}), facts
+
+    def read_beside(
+        self, config: ExperimentConfig, facts: Facts, grid: Iterable[Trial]
+    ) -> Beside:
+        """Read the records of trials that the grid does not list."""
+        beside = Beside()
+        for key in sorted(set(self.list_keys()) - {trial.key for trial in grid}):
+            record = self.read(key)
+            if record is None:
+                continue
+            trial = beside_grid(config, facts, record.trial)
+            if trial is None:
+                beside.others += 1
+            else:
+                beside.trials.append(trial)
+                beside.records[key] = record
+        return beside
+
+
+@dataclass(slots=True)
+class Beside:
+    """Finished trials that a config does not ask for.
+
+    ``trials`` and their ``records`` are of the same entries, data and seed, for
+    another K, draw or lambda: results as good as those that are asked for. ``others``
+    counts the records of anything else.
+    """
+
+    trials: list[Trial] = field(default_factory=list)
+    records: dict[str, Record] = field(default_factory=dict)
+    others: int = 0
 
 
 def _are_facts(value: Any) -> bool:

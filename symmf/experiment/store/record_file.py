@@ -36,6 +36,16 @@ _KINDS: dict[str, tuple[type, ...]] = {
 }
 
 
+_TRIAL_KINDS: dict[str, tuple[type, ...]] = {
+    **dict.fromkeys(("experiment", "dataset", "data_digest", "method"), (str,)),
+    **dict.fromkeys(("estimator", "label", "paper_row"), (str,)),
+    **dict.fromkeys(("seed", "n_clusters", "trial", "random_state", "threads"), (int,)),
+    **dict.fromkeys(("options", "parameters", "defaults"), (dict,)),
+    **dict.fromkeys(("classes", "preprocess"), (list,)),
+    "laplacian_weight": _NUMBER,
+}
+
+
 class BrokenRecordError(Exception):
     """A record file is truncated, damaged or of another format."""
 
@@ -157,9 +167,10 @@ def _array(file: Any, name: bytes, most: int) -> np.ndarray:
 
 
 def _trial(data: Any) -> Trial:
-    # What enters the key need not be checked: the key would be another one.
-    for name in ("experiment", "method", "label", "paper_row"):
-        _checked(name, data[name], (str,))
+    for name, kinds in _TRIAL_KINDS.items():
+        _checked(name, data[name], kinds)
+    for number in data["classes"]:
+        _checked("classes", number, (int,))
     return Trial.from_dict(data)
 
 
