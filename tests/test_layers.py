@@ -20,6 +20,7 @@ LAYERS = {
     "cli": 6,
     "reporting": 5,
     "experiment": 4,
+    "explain": 4,
     "clustering": 3,
     "solvers": 2,
     "audit": 2,

@@ -1,245 +1,228 @@
-"""The work behind ``symmf cluster``: check what was asked, fit, score, write."""
+"""The work behind ``symmf cluster``: check what was asked, read, cluster, write."""
 
 from __future__ import annotations
 
-import contextlib
-import difflib
-import inspect
 import os
-import tempfile
-import time
-import warnings
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import numpy as np
-from scipy import sparse
-
-from symmf.clustering import METHODS
 from symmf.errors import InputError
-from symmf.io.matrix import read_matrix
-from symmf.metrics import METRICS
-from symmf.notation import FloatArray, LabelArray
+from symmf.validation import check_name, did_you_mean
 
-# Methods that have a factor, and the attribute that holds it.
-_FACTORS = {
-    "nmf": "V_",
-    "gnmf": "V_",
-    "spectral": "H_",
-    "symhals": "H_",
-    "snmf": "H_",
-    "symnmf": "H_",
-    "symmf": "H_",
-}
-_SCORES = ("ac", "nmi", "ari")
+if TYPE_CHECKING:
+    from symmf.explain.answer import Answer
+    from symmf.explain.task import Task
+    from symmf.io.matrix import UserMatrix
+
+_MEMORY = (
+    "There is not enough memory for this. Use fewer rows or columns, or a sparse "
+    "format."
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Request:
-    """A checked request; nothing has been read yet."""
+    """What was typed; nothing has been read yet."""
 
     file: Path
-    k: int
-    method: str
-    parameters: dict[str, Any]
-    labels: str | None
-    variable: str | None
-    header: bool | None
-    out: Path | None
-    factor: Path | None
+    k: str
+    method: str = "symmf"
+    weight: float | None = None
+    similarity: str | None = None
+    constraint: str | None = None
+    precomputed: bool = False
+    standardize: bool | None = None
+    seed: int = 0
+    settings: Sequence[str] = ()
+    reading: dict[str, Any] = field(default_factory=dict)
+    out: Path | None = None
+    factor: Path | None = None
+    report: Path | None = None
+    save: Path | None = None
+    model: Path | None = None
+    stability: bool = True
+
+    @property
+    def name(self) -> str:
+        """What the data are called."""
+        return "standard input" if str(self.file) == "-" else str(self.file)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Outcome:
-    """What is printed and written."""
+def check_request(request: Request) -> tuple[int | str, dict[str, Any]]:
+    """Return the number of clusters and the method's parameters, or refuse.
 
-    title: str
-    n: int
-    labels: LabelArray
-    sizes: list[int]
-    facts: list[tuple[str, str]]
-    warnings: list[str]
-    factor: FloatArray | None
+    Everything that can be wrong with the options is said before anything is read.
+    """
+    from symmf.clustering import METHODS
+    from symmf.explain.task import parameters_of
 
-
-def method_class(name: str) -> Any:
-    """Return a class of METHODS; a wrong name gets the nearest one."""
-    if name not in METHODS:
-        raise InputError(
-            f"There is no method {name!r}.{_hint(name, METHODS)} "
-            f"Known: {', '.join(METHODS)}."
-        )
-    return METHODS[name]
-
-
-def check_request(
-    *,
-    file: Path,
-    k: int,
-    method: str,
-    weight: float | None,
-    similarity: str | None,
-    constraint: str | None,
-    precomputed: bool,
-    labels: str | None,
-    variable: str | None,
-    header: bool | None,
-    out: Path | None,
-    factor: Path | None,
-    seed: int,
-    settings: tuple[str, ...],
-) -> Request:
-    """Turn the options into parameters of the method, before anything is read."""
-    known = list(inspect.signature(method_class(method)).parameters)
-    if k < 1:
-        raise InputError(f"-k must be at least 1, not {k}.")
-    if precomputed and similarity is not None:
+    check_name("method", request.method, METHODS)
+    known = list(parameters_of(request.method))
+    if request.precomputed and request.similarity is not None:
         raise InputError("Give --similarity or --precomputed, not both.")
     given = {
-        ("--lambda", "laplacian_weight"): weight,
-        ("--similarity", "similarity"): similarity,
-        ("--constraint", "constraint"): constraint,
-        ("--precomputed", "similarity"): "precomputed" if precomputed else None,
+        ("--lambda", "laplacian_weight"): request.weight,
+        ("--similarity", "similarity"): request.similarity,
+        ("--constraint", "constraint"): request.constraint,
+        ("--precomputed", "similarity"): "precomputed" if request.precomputed else None,
     }
-    parameters: dict[str, Any] = {"n_clusters": k, "random_state": seed}
+    parameters: dict[str, Any] = {}
     for (option, name), value in given.items():
         if value is None:
             continue
         if name not in known:
-            fitting = [key for key, kind in METHODS.items() if name in _names(kind)]
+            fitting = [key for key in METHODS if name in parameters_of(key)]
             raise InputError(
-                f"The method {method!r} has no {option}; "
+                f"The method {request.method!r} has no {option}; "
                 f"{', '.join(fitting)} {'have' if len(fitting) > 1 else 'has'}."
             )
         parameters[name] = value
-    parameters |= _read_settings(settings, method, known)
-    if factor is not None and method not in _FACTORS:
-        raise InputError(f"The method {method!r} has no factor to write to {factor}.")
-    _check_outputs(file, out, factor)
-    return Request(
-        file=file,
-        k=k,
-        method=method,
-        parameters=parameters,
-        labels=labels,
-        variable=variable,
-        header=header,
-        out=out,
-        factor=factor,
-    )
+    parameters |= read_settings(request.settings, request.method, known)
+    if request.factor is not None and request.method == "kmeans":
+        raise InputError(f"kmeans has no factor to write to {request.factor}.")
+    check_outputs(request)
+    return number_of_clusters(request.k), parameters
 
 
-def run_request(request: Request) -> Outcome:
-    """Read, fit and score."""
-    data = read_matrix(
-        request.file,
-        header=request.header,
-        labels=request.labels,
-        variable=request.variable,
-    )
-    X = data.X
-    n, m = X.shape
-    if request.k > n:
-        raise InputError(
-            f"{request.k} clusters were asked for, but {request.file} has {n} samples. "
-            f"Choose -k between 1 and {n}."
+def number_of_clusters(text: str) -> int | str:
+    """Return a whole number of clusters, or "auto"."""
+    if text.strip().lower() == "auto":
+        return "auto"
+    try:
+        k = int(text)
+    except ValueError:
+        raise InputError(f"-k is a whole number or auto, not {text!r}.") from None
+    if k < 1:
+        raise InputError(f"-k must be at least 1, not {k}.")
+    return k
+
+
+def run_request(request: Request) -> Answer:
+    """Read, cluster and describe."""
+    from symmf.explain.answer import answer
+    from symmf.explain.choice import choose_k
+    from symmf.explain.model_file import check_savable
+
+    k, parameters = check_request(request)
+    try:
+        task = make_task_of(request)
+        if request.save is not None:
+            check_savable(task.data)
+        if k == "auto" and request.method != "symmf":
+            k = choose_k(task, {}, request.seed)
+        return answer(
+            task,
+            k,
+            parameters=parameters,
+            seed=request.seed,
+            check_stability=request.stability,
         )
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        began = time.perf_counter()
-        model = _fit(request, X)
-        seconds = time.perf_counter() - began
-    labels = np.asarray(model.labels_, dtype=np.int64)
-    facts = [*_facts(model), ("seconds", f"{seconds:.2f}")]
-    if data.y is not None:
-        for name in _SCORES:
-            score = METRICS[name].function(data.y, labels)
-            facts.append((METRICS[name].title, f"{score:.4f}"))
-    what = "similarity" if request.parameters.get("similarity") == "precomputed" else ""
-    kind = what or f"{m} features"
-    stored = ", sparse" if sparse.issparse(X) else ""
-    factor = None
-    if request.factor is not None:
-        factor = np.asarray(getattr(model, _FACTORS[request.method]))
-    return Outcome(
-        title=f"{request.file}: {n} samples, {kind}{stored}; {request.method}",
-        n=n,
-        labels=labels,
-        sizes=np.bincount(labels, minlength=request.k).tolist(),
-        facts=facts,
-        warnings=list(dict.fromkeys(str(item.message) for item in caught)),
-        factor=factor,
+    except MemoryError as error:
+        raise InputError(f"{request.name}: {_MEMORY}") from error
+
+
+def make_task_of(request: Request) -> Task:
+    """Read the data and prepare them for the method."""
+    from symmf.explain.task import make_task
+    from symmf.io.matrix import read_matrix
+
+    return make_task(
+        read_matrix(request.file, **request.reading),
+        method=request.method,
+        standardize=request.standardize,
+        precomputed=request.precomputed,
+        similarity=request.similarity,
     )
 
 
-def write_files(request: Request, outcome: Outcome) -> list[Path]:
-    """Write what was asked for; all files, or none of them."""
-    wanted: list[tuple[Path, Any]] = []
-    if request.out is not None:
-        wanted.append((request.out, outcome.labels))
+def apply_model(request: Request) -> tuple[UserMatrix, Any]:
+    """Read new samples as the model's were read, and put them into its clusters."""
+    from symmf.explain.model_file import load_model
+    from symmf.io.matrix import read_matrix
+
+    assert request.model is not None
+    if request.k != "":
+        raise InputError("The model has its number of clusters; leave -k out.")
+    for option in ("factor", "report", "save"):
+        if getattr(request, option) is not None:
+            raise InputError(f"--{option} is for making a clustering; leave it out.")
+    check_outputs(request)
+    model = load_model(request.model)
+    reading = dict(request.reading)
+    if model.kind == "documents":
+        reading["format"] = "text"
+    elif model.kind == "images":
+        reading["image_side"] = model.side
+    elif model.names and not model.names[0].startswith("column "):
+        reading["columns"] = reading["columns"] or model.names
+    try:
+        data = read_matrix(request.file, **reading)
+        return data, model.predict(data)
+    except MemoryError as error:
+        raise InputError(f"{request.name}: {_MEMORY}") from error
+
+
+def write_answer(request: Request, found: Answer, command: str) -> list[Path]:
+    """Write what was asked for; each file whole or not at all."""
+    from symmf.explain.model_file import save_model
+    from symmf.explain.output import factor_csv, npy_bytes
+    from symmf.files import write_bytes, write_text
+
+    data = found.task.data
+    written = write_clusters(request, data, found.labels)
     if request.factor is not None:
-        wanted.append((request.factor, outcome.factor))
-    written: list[tuple[Path, Path]] = []
-    try:
-        for path, content in wanted:
-            handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-            written.append((Path(name), path))
-            with os.fdopen(handle, "wb") as file:
-                _write(file, path, content)
-            # mkstemp keeps files private; these are ordinary ones.
-            Path(name).chmod(0o666 & ~_umask())
-        for temporary, path in written:
-            temporary.replace(path)
-    finally:
-        for temporary, _ in written:
-            temporary.unlink(missing_ok=True)
-    return [path for path, _ in wanted]
+        H: Any = getattr(found.model, "H_", None)
+        H = getattr(found.model, "V_", None) if H is None else H
+        if request.factor.suffix.lower() == ".npy":
+            write_bytes(request.factor, npy_bytes(H))
+        else:
+            write_text(request.factor, factor_csv(H))
+        written.append(request.factor)
+    if request.report is not None:
+        from symmf.explain.page import render_page
+
+        choice = evidence(request, found)
+        page = render_page(found, title=request.name, command=command, choice=choice)
+        write_text(request.report, page)
+        written.append(request.report)
+    if request.save is not None:
+        save_model(request.save, found)
+        written.append(request.save)
+    return written
 
 
-def _write(file: Any, path: Path, content: Any) -> None:
-    if path.suffix.lower() == ".npy":
-        np.save(file, content, allow_pickle=False)
-    elif content.ndim == 1:
-        lines = ["row,cluster", *(f"{i},{c}" for i, c in enumerate(content, start=1))]
-        file.write(("\n".join(lines) + "\n").encode())
+def write_clusters(request: Request, data: UserMatrix, labels: Any) -> list[Path]:
+    """Write the clusters with the names of the samples."""
+    from symmf.explain.output import clusters_csv, npy_bytes
+    from symmf.files import write_bytes, write_text
+
+    if request.out is None:
+        return []
+    if request.out.suffix.lower() == ".npy":
+        write_bytes(request.out, npy_bytes(labels))
     else:
-        names = ",".join(f"h{j}" for j in range(1, content.shape[1] + 1))
-        np.savetxt(file, content, fmt="%.17g", delimiter=",", header=names, comments="")
+        text = clusters_csv(labels, ids=data.ids, id_name=data.id_name, kept=data.kept)
+        write_text(request.out, text)
+    return [request.out]
 
 
-def _fit(request: Request, X: Any) -> Any:
-    kind = METHODS[request.method]
-    try:
-        return kind(**request.parameters).fit(X)
-    except InputError:
-        raise
-    except (ValueError, TypeError) as error:
-        # scikit-learn's own checks of parameters and data.
-        raise InputError(f"{request.method}: {error}") from error
-    except ImportError as error:
-        raise InputError(str(error)) from error
+def evidence(request: Request, found: Answer) -> Any:
+    """Return the scores of other numbers of clusters, for the page."""
+    from symmf.explain.choice import choice_of_k
+
+    _, parameters = check_request(request)
+    return choice_of_k(
+        found.task, parameters, seed=request.seed, chosen=found.n_clusters
+    )
 
 
-def _facts(model: Any) -> list[tuple[str, str]]:
-    """Objective, relative error and iterations, where the method has them."""
-    facts = []
-    objective = getattr(model, "objective_", getattr(model, "inertia_", None))
-    if objective is not None:
-        facts.append(("objective", f"{objective:.6g}"))
-    if hasattr(model, "error_"):
-        facts.append(("relative error", f"{model.error_:.6g}"))
-    stop = f" ({model.stop_})" if hasattr(model, "stop_") else ""
-    facts.append(("iterations", f"{model.n_iter_}{stop}"))
-    return facts
-
-
-def _read_settings(
-    settings: Iterable[str], method: str, known: list[str]
+def read_settings(
+    settings: Iterable[str], method: str, known: Sequence[str]
 ) -> dict[str, Any]:
-    """Read KEY=VALUE; values are numbers, words, true, null, lists or mappings."""
-    import yaml
+    """Read KEY=VALUE as everywhere: numbers, words, true, null, lists or mappings."""
+    from symmf.experiment.config.yaml import parse_value
 
     found: dict[str, Any] = {}
     for setting in settings:
@@ -248,48 +231,41 @@ def _read_settings(
             raise InputError(f"--set takes KEY=VALUE, not {setting!r}.")
         if name not in known:
             raise InputError(
-                f"The method {method!r} has no parameter {name!r}.{_hint(name, known)} "
-                f"It has: {', '.join(known)}."
+                f"The method {method!r} has no parameter {name!r}."
+                f"{did_you_mean(name, known)} It has: {', '.join(known)}."
             )
-        try:
-            value = yaml.safe_load(text)
-        except yaml.YAMLError as error:
-            raise InputError(f"--set {setting}: the value cannot be read.") from error
-        if isinstance(value, str):
-            # YAML 1.1 takes 1e-3 for a word.
-            with contextlib.suppress(ValueError):
-                value = float(value)
-        found[name] = value
+        if name in ("n_clusters", "random_state"):
+            option = "-k" if name == "n_clusters" else "--seed"
+            raise InputError(f"Use {option} instead of --set {name}=...")
+        found[name] = parse_value(text, source=f"--set {setting}")
     return found
 
 
-def _check_outputs(file: Path, out: Path | None, factor: Path | None) -> None:
+_ENDINGS = {
+    "out": (".csv", ".npy"),
+    "factor": (".csv", ".npy"),
+    "report": (".html", ".htm"),
+    "save": (".npz",),
+}
+
+
+def check_outputs(request: Request) -> None:
     """Refuse, before any work, outputs that could not or should not be written."""
-    if out is not None and factor is not None and out.resolve() == factor.resolve():
-        raise InputError(f"--out and --factor are both {out}.")
-    for path in (out, factor):
+    seen: dict[Path, str] = {}
+    for name, endings in _ENDINGS.items():
+        path: Path | None = getattr(request, name)
         if path is None:
             continue
-        if path.resolve() == file.resolve():
+        if path.resolve() == request.file.resolve():
             raise InputError(f"{path} is the input; it would be overwritten.")
-        if path.suffix.lower() not in (".csv", ".npy"):
-            raise InputError(f"{path} must end in .csv or .npy.")
+        if path.resolve() in seen:
+            raise InputError(f"--{seen[path.resolve()]} and --{name} are both {path}.")
+        seen[path.resolve()] = name
+        if path.suffix.lower() not in endings:
+            raise InputError(f"--{name} {path} must end in {' or '.join(endings)}.")
         if not path.parent.is_dir():
             raise InputError(f"The folder {path.parent} does not exist.")
+        if path.is_dir():
+            raise InputError(f"--{name} {path} is a folder.")
         if not os.access(path.parent, os.W_OK):
             raise InputError(f"The folder {path.parent} cannot be written to.")
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
-
-
-def _names(kind: Any) -> list[str]:
-    return list(inspect.signature(kind).parameters)
-
-
-def _hint(word: str, known: Iterable[str]) -> str:
-    near = difflib.get_close_matches(word, list(known), n=1)
-    return f" Did you mean {near[0]!r}?" if near else ""

@@ -1,39 +1,113 @@
-"""``symmf cluster`` and ``symmf methods``: the methods on a user's own data."""
+"""``symmf cluster``: any data in, clusters and the evidence for them out."""
 
 from __future__ import annotations
 
+import shlex
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 if TYPE_CHECKING:
-    from symmf.cli._cluster_run import Outcome
+    from symmf.explain.answer import Answer
+    from symmf.explain.groups import Group
 
 _output = click.Path(dir_okay=False, path_type=Path)
+_READING = (
+    *("header", "labels", "variable", "format", "id", "columns", "drop"),
+    *("encoding", "decimal", "keep", "image_side"),
+)
+
+
+def reading_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the options that say how FILE is read."""
+    options = [
+        click.option(
+            "--format",
+            metavar="WHAT",
+            help="table, text (a document per line), edges, images or array; by "
+            "default the name of FILE tells.",
+        ),
+        click.option("--id", metavar="COLUMN", help="Column with names of the rows."),
+        click.option(
+            "--columns",
+            metavar="NAMES",
+            multiple=True,
+            help="Use these columns only; separated by commas, or repeated.",
+        ),
+        click.option(
+            "--drop", metavar="NAMES", multiple=True, help="Leave these columns out."
+        ),
+        click.option(
+            "--labels",
+            metavar="NAME",
+            help="Known classes, to compare with: a column or variable of FILE, or "
+            "another file.",
+        ),
+        click.option(
+            "--header/--no-header",
+            default=None,
+            help="Whether line 1 has names of columns; by default it is looked at.",
+        ),
+        click.option(
+            "--encoding", metavar="NAME", help="Of a text: utf-8, latin-1, cp1252, ..."
+        ),
+        click.option(
+            "--decimal", metavar="SIGN", help="Decimal sign: '.' or ','. It is seen."
+        ),
+        click.option(
+            "--variable", metavar="NAME", help="Which array of a file, which sheet."
+        ),
+        click.option(
+            "--image-size",
+            "image_side",
+            type=int,
+            default=32,
+            show_default=True,
+            help="Pixels along a side to which images are brought.",
+        ),
+    ]
+    for option in reversed(options):
+        command = option(command)
+    return command
 
 
 @click.command()
 @click.argument("file", type=click.Path(path_type=Path))
-@click.option("-k", "--clusters", "k", type=int, required=True, help="How many.")
-@click.option("--method", default="symmf", show_default=True, help="See symmf methods.")
-@click.option("--lambda", "weight", type=float, help="Laplacian weight (symmf).")
-@click.option("--similarity", help="How similarities are built; see symmf methods.")
-@click.option("--constraint", help="The set H lies in (symmf).")
-@click.option("--precomputed", is_flag=True, help="FILE is the similarity itself.")
 @click.option(
-    "--labels", help="Known classes: a column or variable of FILE, or another file."
+    "-k",
+    "--clusters",
+    "k",
+    default="",
+    metavar="K|auto",
+    help="How many clusters; auto (the default) chooses.",
 )
-@click.option("--variable", help="Which array of an NPZ, MAT or HDF5 file.")
+@reading_options
 @click.option(
-    "--header/--no-header",
+    "--standardize/--no-standardize",
     default=None,
-    help="Whether a text has a line of names; by default it is looked at.",
+    help="Bring columns to mean 0 and deviation 1, or leave them without a warning.",
 )
 @click.option("--out", type=_output, help="Write the clusters here (.csv or .npy).")
+@click.option(
+    "--keep-columns", "keep", is_flag=True, help="Write all columns of the table too."
+)
+@click.option("--report", type=_output, help="Write a page to show (.html).")
+@click.option("--save", type=_output, help="Keep the model (.npz) for new samples.")
+@click.option("--model", type=_output, help="Put FILE into the clusters of a model.")
 @click.option("--factor", type=_output, help="Write H here (.csv or .npy).")
+@click.option("--method", default="symmf", show_default=True, help="See symmf methods.")
+@click.option("--lambda", "weight", type=float, help="Laplacian weight (symmf).")
+@click.option("--similarity", metavar="NAME", help="See symmf methods.")
+@click.option("--constraint", metavar="NAME", help="The set H lies in (symmf).")
+@click.option("--precomputed", is_flag=True, help="FILE is the similarity itself.")
+@click.option(
+    "--stability/--no-stability",
+    default=True,
+    help="Cluster parts of the data again, to see whether clusters last.",
+)
 @click.option("--seed", type=int, default=0, show_default=True)
 @click.option(
     "--set",
@@ -42,108 +116,169 @@ _output = click.Path(dir_okay=False, path_type=Path)
     multiple=True,
     help="Any other parameter of the method; may be repeated.",
 )
-def cluster(file: Path, k: int, out: Path | None, **options: Any) -> None:
-    r"""Cluster the rows of FILE into K clusters.
+def cluster(file: Path, **options: Any) -> None:
+    """Cluster the rows of FILE, and say why to believe it.
 
-    FILE is CSV, TSV, NPY, NPZ (dense or scipy sparse), MAT, HDF5 or Matrix Market, one
-    sample per row. Clusters are numbered from 0.
+    FILE is a table (CSV, TSV, Parquet, Excel), an array (NPY, NPZ, MAT, HDF5, Matrix
+    Market; sparse ones too), a text with a document per line, a list of edges, a folder
+    of images, or - for a table through standard input. Clusters are numbered from 0,
+    the largest first.
 
     \b
-    symmf cluster measurements.csv -k 5 --out clusters.csv
-    symmf cluster iris.csv -k 3 --labels species
-    symmf cluster COIL20.mat -k 20 --labels gnd --method spectral
-    symmf cluster graph.mtx -k 4 --precomputed --method symnmf --factor H.npy
-    symmf cluster text.npz -k 10 --lambda 0 --set n_init=50
-    """
-    from symmf.cli._cluster_run import check_request, run_request, write_files
+    symmf cluster customers.csv --id customer --out clusters.csv
+    symmf cluster customers.csv -k 4 --standardize --report page.html
+    symmf cluster notes.txt -k 10 --format text
+    symmf cluster photos/ -k 6 --report page.html
+    symmf cluster friends.csv --format edges -k auto
+    symmf cluster customers.csv -k 4 --save model.npz
+    symmf cluster new.csv --model model.npz --out new_clusters.csv
+    symmf cluster iris.csv -k 3 --labels species --method spectral
+    """  # noqa: D301 - click reads the backspace as "keep these lines"
+    from symmf.cli._cluster_run import (
+        Request,
+        apply_model,
+        run_request,
+        write_answer,
+        write_clusters,
+    )
 
-    request = check_request(file=file, k=k, out=out, **options)
-    outcome = run_request(request)
-    _show_outcome(outcome)
-    for path in write_files(request, outcome):
+    reading = take_reading(options)
+    request = Request(file=file, reading=reading, **options)
+    if request.model is not None:
+        data, labels = apply_model(request)
+        _show_counts(request.name, data, labels)
+        written = write_clusters(request, data, labels)
+    else:
+        if not request.k:
+            request = Request(file=file, reading=reading, **{**options, "k": "auto"})
+        found = run_request(request)
+        _show_answer(request.name, found)
+        command = f"symmf {shlex.join(sys.argv[1:])}"
+        written = write_answer(request, found, command)
+    for path in written:
         click.echo(f"Wrote {path}")
-    if out is None:
+    if request.out is None:
         click.echo(
             "The clusters were not written; use --out clusters.csv to keep them."
         )
 
 
-def _show_outcome(outcome: Outcome) -> None:
-    for warning in outcome.warnings:
-        click.echo(f"Warning: {warning}", err=True)
-    click.echo(outcome.title)
-    header = ["cluster", "samples", "share"]
+def take_reading(options: dict[str, Any]) -> dict[str, Any]:
+    """Take the options of reading out of all options."""
+    reading = {name: options.pop(name) for name in _READING if name in options}
+    for name in ("columns", "drop"):
+        reading[name] = [
+            piece.strip()
+            for given in reading.get(name, ())
+            for piece in given.split(",")
+            if piece.strip()
+        ]
+    return reading
+
+
+def show_notes(notes: list[str], warnings: list[str]) -> None:
+    """Say on the error stream what was decided and what may be wrong."""
+    from symmf.texts import plain_text
+
+    for text in notes:
+        click.echo(f"Note: {plain_text(text)}", err=True)
+    for text in warnings:
+        click.echo(f"Warning: {plain_text(text)}", err=True)
+
+
+def _show_answer(name: str, found: Answer) -> None:
+    from symmf.cli._tables import show_table
+    from symmf.explain.quality import in_words
+    from symmf.texts import plain_text
+
+    task = found.task
+    show_notes(
+        [*task.data.notes, *task.notes],
+        [*task.data.warnings, *found.warnings],
+    )
+    click.echo(plain_text(f"{name}: {_shape(found)}; {task.method}"))
     rows = [
-        [str(number), str(size), f"{size / outcome.n:.1%}"]
-        for number, size in enumerate(outcome.sizes)
+        [
+            str(group.number),
+            str(group.size),
+            f"{group.size / len(found.labels):.1%}",
+            _about(found, group),
+        ]
+        for group in found.groups
     ]
-    _show_table(header, rows)
-    for name, value in outcome.facts:
-        click.echo(f"{name}: {value}")
+    header = ["cluster", "samples", "share", "about"]
+    show_table(header, rows, wide=("about",), right=("cluster", "samples", "share"))
+    if found.chosen:
+        click.echo(
+            f"K = {found.n_clusters} was chosen; symmf select shows the evidence."
+        )
+    for sentence in in_words(found.quality):
+        click.echo(sentence)
+    for label, value in _facts(found):
+        click.echo(f"{label}: {value}")
 
 
-@click.command()
-@click.argument("name", required=False)
-def methods(name: str | None) -> None:
-    """List every method: parameters, defaults, meaning and reference.
+def _shape(found: Answer) -> str:
+    from scipy import sparse
 
-    With NAME, that method alone.
-    """
-    from symmf.cli._cluster_run import method_class
-    from symmf.cli._describe import describe
-    from symmf.clustering import METHODS
-
-    chosen = {name: method_class(name)} if name else METHODS
-    for key, kind in chosen.items():
-        about = describe(kind)
-        reference = about.reference or _REFERENCES.get(key, "")
-        click.secho(f"{key}: {about.summary}", bold=True)
-        rows = [[p.name, p.default, p.meaning] for p in about.parameters]
-        _show_table(["parameter", "default", "meaning"], rows)
-        click.echo(f"Reference: {reference}\n")
-    if name is None:
-        _show_lists()
+    data, n = found.task.data, len(found.labels)
+    if data.kind == "documents":
+        return f"{n} documents, {len(found.task.terms)} terms"
+    if data.kind == "images":
+        return f"{n} images"
+    if data.kind == "graph":
+        return f"{n} nodes, {data.X.nnz // 2} edges"
+    stored = ", sparse" if sparse.issparse(data.X) else ""
+    square = found.model.get_params().get("similarity") == "precomputed"
+    what = "similarity" if square else f"{data.X.shape[1]} features"
+    return f"{n} samples, {what}{stored}"
 
 
-# scikit-learn's docstring names no source.
-_REFERENCES = {
-    "kmeans": 'S. Lloyd, "Least squares quantization in PCM", IEEE Trans. Inf. Theory '
-    "28, 1982; the implementation is scikit-learn's."
-}
+def _about(found: Answer, group: Group) -> str:
+    from symmf.explain.groups import shown_number
+
+    if group.terms:
+        return ", ".join(group.terms)
+    if group.traits:
+        return ", ".join(
+            f"{n} {shown_number(mean)} ({off:+.1f})"
+            for n, mean, off in group.traits[:3]
+        )
+    typical = ", ".join(found.ids[i] for i in group.typical[:3])
+    return f"typical: {typical}" if typical else ""
 
 
-def _show_lists() -> None:
-    """Name what the parameters similarity, solver and constraint can be."""
-    from symmf.cli._describe import describe
-    from symmf.constraints import CONSTRAINTS
-    from symmf.similarity import SIMILARITIES
-    from symmf.solvers import SOLVERS
-
-    similarities = [
-        [name, describe(build).summary] for name, build in SIMILARITIES.items()
-    ]
-    _show_table(["similarity", "meaning"], similarities)
-    click.echo()
-    solvers = [[name, kind.title, kind.reference] for name, kind in SOLVERS.items()]
-    _show_table(["solver", "title", "reference"], solvers)
-    click.echo()
-    sets = [[name, kind.meaning] for name, kind in CONSTRAINTS.items()]
-    _show_table(["constraint", "meaning"], sets)
+def _facts(found: Answer) -> list[tuple[str, str]]:
+    """Objective, relative error and iterations, where the method has them."""
+    model = found.model
+    facts = []
+    objective = getattr(model, "objective_", getattr(model, "inertia_", None))
+    if objective is not None:
+        facts.append(("objective", f"{objective:.6g}"))
+    if found.quality.error is not None:
+        facts.append(("relative error", f"{found.quality.error:.6g}"))
+    stop = f" ({model.stop_})" if hasattr(model, "stop_") else ""
+    facts.append(("iterations", f"{model.n_iter_}{stop}"))
+    facts.append(("seconds", f"{found.seconds:.2f}"))
+    facts += [(name, f"{value:.4f}") for name, value in found.scores.items()]
+    return facts
 
 
-def _show_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    """Print a table that fits the terminal, or one line per row for a pipe."""
-    if not sys.stdout.isatty():
-        for row in [header, *rows]:
-            click.echo("\t".join(row))
-        return
-    from rich.console import Console
-    from rich.markup import escape
-    from rich.table import Table
+def _show_counts(name: str, data: Any, labels: Any) -> None:
+    import numpy as np
 
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    for title in header:
-        table.add_column(title, no_wrap=title not in ("meaning", "reference"))
-    for row in rows:
-        table.add_row(*map(escape, row))
-    Console().print(table)
+    from symmf.cli._tables import show_table
+    from symmf.metrics import METRICS
+    from symmf.texts import plain_text
+
+    show_notes(data.notes, data.warnings)
+    click.echo(plain_text(f"{name}: {data.n} new samples"))
+    counts = np.bincount(labels)
+    rows = [[str(c), str(n), f"{n / data.n:.1%}"] for c, n in enumerate(counts)]
+    show_table(
+        ["cluster", "samples", "share"], rows, right=("cluster", "samples", "share")
+    )
+    if data.y is not None:
+        for key in ("ac", "nmi", "ari"):
+            score = METRICS[key].function(data.y, labels)
+            click.echo(f"{METRICS[key].title}: {score:.4f}")

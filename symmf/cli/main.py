@@ -44,7 +44,7 @@ COMMANDS = {
     ),
     "report": ("symmf.cli.report:report", "Write everything as one HTML page."),
     "data": ("symmf.cli.data:data", "List, fetch, verify or import the datasets."),
-    "methods": ("symmf.cli.cluster:methods", "List the methods and their parameters."),
+    "methods": ("symmf.cli.methods:methods", "List the methods and their parameters."),
     "cluster": ("symmf.cli.cluster:cluster", "Cluster your own data."),
     "help": ("symmf.cli.main:help_page", "Show this page, or that of a command."),
 }

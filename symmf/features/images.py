@@ -174,7 +174,7 @@ class ImageFeatures(TransformerMixin, BaseEstimator):
         return np.hstack(parts)
 
 
-def image_similarity(F: Any, *, n_components: int = 256) -> Single:
+def image_similarity(F: Any, other: Any = None, *, n_components: int = 256) -> Single:
     r"""Return the similarity of images from rows of :class:`ImageFeatures`.
 
     .. math:: S = .25\,h_0 + .25\,h_1 + .3\,C + .2\,G
@@ -187,25 +187,32 @@ def image_similarity(F: Any, *, n_components: int = 256) -> Single:
     ----------
     F : (n, p) array
         Rows of features.
+    other : (m, p) array, optional
+        Compare with these images instead of with each other.
     n_components : int
         That of :class:`ImageFeatures`.
 
     Returns
     -------
-    S : (n, n) array of float32, symmetric
+    S : (n, n) or (n, m) array of float32
+        Symmetric, if images are compared with each other.
     """
     F = np.asarray(F, dtype=np.float32)
+    G = F if other is None else np.asarray(other, dtype=np.float32)
     blocks, patches = _layout(F.shape[1], n_components)
     width = _patches.CELLS**2 * n_components
-    hog = F[:, : BLOCK * blocks**2]
+    first = BLOCK * blocks**2
+    hog = F[:, :first]
+    hog_other = hog if other is None else G[:, :first]
     weights = _IN_COLOUR if patches == 2 else _IN_GREY
-    S = weights[0] * _mirror_max(hog, hog)
-    S += weights[1] * _shift_max(hog, blocks)
-    first = hog.shape[1]
+    S = weights[0] * _mirror_max(hog, hog_other)
+    S += weights[1] * _shift_max(hog, hog_other, blocks)
     for weight in weights[4 - patches :]:
-        part = F[:, first : first + width]
-        S += weight * _mirror_max(part, part)
+        part = slice(first, first + width)
+        S += weight * _mirror_max(F[:, part], G[:, part])
         first += width
+    if other is not None:
+        return np.asarray(S, dtype=np.float32)
     # Products of a pair may round differently in its two places.
     S = np.asarray((S + S.T) / 2, dtype=np.float32)
     np.fill_diagonal(S, 1.0)
@@ -308,24 +315,27 @@ def _mirror_max(left: Single, right: Single) -> Single:
     return out
 
 
-def _shift_max(hog: Single, blocks: int) -> Single:
+def _shift_max(hog: Single, other: Single, blocks: int) -> Single:
     """Best match of the central blocks with blocks one cell further, either way."""
-    whole = _from_halves(hog, blocks) * np.float32(blocks)
     inner = max(blocks - 2, 1)
     centre = (blocks - inner) // 2
     shifts = range(-centre, centre + 1)
 
-    def crop(dy: int, dx: int) -> Single:
+    def crop(rows: Single, dy: int, dx: int) -> Single:
         y, x = centre + dy, centre + dx
+        whole = _from_halves(rows, blocks) * np.float32(blocks)
         part = whole[:, y : y + inner, x : x + inner]
         return _halves(part, mirror_blocks(part)) / np.float32(inner)
 
-    middle = crop(0, 0)
-    best = np.full((len(hog), len(hog)), -1, dtype=np.float32)
+    middle, middle_other = crop(hog, 0, 0), crop(other, 0, 0)
+    best = np.full((len(hog), len(other)), -1, dtype=np.float32)
     for dy in shifts:
         for dx in shifts:
-            np.maximum(best, _mirror_max(middle, crop(dy, dx)), out=best)
-    return np.maximum(best, best.T)
+            np.maximum(best, _mirror_max(middle, crop(other, dy, dx)), out=best)
+            if other is not hog:
+                moved = _mirror_max(crop(hog, dy, dx), middle_other)
+                np.maximum(best, moved, out=best)
+    return np.maximum(best, best.T) if other is hog else best
 
 
 def _from_halves(rows: Single, blocks: int) -> Single:

@@ -21,8 +21,8 @@ from symmf.validation import did_you_mean
 
 # Of several matrices in a file, one with such a name is meant.
 _USUAL_NAMES = ("X", "fea", "data", "A", "M")
-# A sparse file can declare more rows than any machine holds.
-_MOST_ROWS = 1 << 31
+# A sparse file of a few bytes can declare more rows than any machine holds.
+_MOST_ROWS = 50_000_000
 
 
 def read_arrays(path: Path, ending: str) -> dict[str, Any]:
@@ -91,7 +91,7 @@ def checked(source: str, value: Any) -> AnyMatrix:
     if min(value.shape) == 0:
         raise DataError(f"{source} holds an empty matrix, {value.shape}.")
     if max(value.shape) > _MOST_ROWS:
-        raise DataError(f"{source} declares a matrix of {value.shape}: too large.")
+        raise DataError(_too_large(source, value.shape))
     X: Any = sparse.csr_array(value) if sparse.issparse(value) else np.asarray(value)
     with np.errstate(over="ignore"):
         X = X.astype(np.float64, copy=False)
@@ -212,7 +212,17 @@ def _matlab_sparse(group: Any) -> AnyMatrix:
     return sparse.csc_array(content, shape=(n, len(jc) - 1))
 
 
+def _too_large(source: object, shape: tuple[int, ...]) -> str:
+    return (
+        f"{source} declares a matrix of {shape[0]:,} x {shape[1]:,}, which does not "
+        f"fit in memory here: up to {_MOST_ROWS:,} rows and columns are read."
+    )
+
+
 def _parse_mtx(path: Path) -> dict[str, Any]:
+    rows, columns = io.mminfo(path)[:2]
+    if max(rows, columns) > _MOST_ROWS:
+        raise DataError(_too_large(path, (rows, columns)))
     return {"": io.mmread(path)}
 
 

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from symmf.errors import DataError, InputError
-from symmf.io.table import Table, quoted
+from symmf.io.table import EDGE_WORDS, Table, quoted
 from symmf.notation import FloatArray
 
 _ID_WORDS = re.compile(
@@ -23,10 +23,6 @@ _ID_WORDS = re.compile(
 )
 # Spreads further apart than this make one column decide.
 _FAR_APART = 100.0
-_EDGE_WORDS = (
-    {"source", "from", "i", "src", "node1", "u"},
-    {"target", "to", "j", "dst"},
-)
 # Fewer rows than this cannot tell a counter from data.
 _FEW = 5
 
@@ -85,7 +81,12 @@ def choose_columns(
         for j in range(len(table.names))
         if j not in dropped and j not in (id_at, label_at)
     ]
-    if not wanted:
+    if wanted:
+        # What is not clustered may still name the rows.
+        others = [j for j in range(len(table.names)) if j not in {*left, *dropped}]
+        others = [j for j in others if j != label_at]
+        id_at = _set_ids_aside(table, others, id_at, [])
+    else:
         id_at = _set_ids_aside(table, left, id_at, warnings)
         if not points:
             _refuse_edges(table, left)
@@ -183,7 +184,7 @@ def _refuse_edges(table: Table, left: list[int]) -> None:
         return
     first, second = (table.columns[j] for j in left[:2])
     names = [table.names[j].lower() for j in left[:2]]
-    said = names[0] in _EDGE_WORDS[0] and names[1] in _EDGE_WORDS[1]
+    said = table.named and {*names} <= EDGE_WORDS - {"a", "b", "u", "v"}
     if isinstance(first, list) or isinstance(second, list):
         return
     if not said and (table.n < 20 or not _look_like_edges(first, second)):

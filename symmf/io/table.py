@@ -20,6 +20,11 @@ from symmf.errors import DataError, InputError
 from symmf.notation import FloatArray
 
 MISSING = {"", "na", "n/a", "nan", "null", "none", "?", "-", "."}
+#: what the two columns of a list of edges are called
+EDGE_WORDS = {
+    *("source", "target", "from", "to", "src", "dst", "i", "j", "u", "v"),
+    *("node1", "node2", "start", "end", "a", "b"),
+}
 # Lines that decide what the columns are.
 _LOOK = 1000
 _GROUPED = re.compile(r"[+-]?\d{1,3}(\.\d{3})+(,\d+)?")
@@ -331,7 +336,9 @@ def _has_names(
     words = [j for j, c in enumerate(cells) if not is_number(c, comma=comma)]
     named = [j for j in words if cells[j].lower() not in MISSING]
     if any_header:
-        return bool(named) and all(not is_number(c, comma=comma) for c in cells)
+        weights = len(cells) > 2 and 2 in words and _looks_numeric(rows[1:], 2, comma)
+        numbers = 0 in named and _looks_numeric(rows[1:], 0, comma)
+        return weights or numbers or {c.lower() for c in cells[:2]} <= EDGE_WORDS
     # A word above a column of numbers is a name; an unnamed index stands above counts.
     over_numbers = [
         j

@@ -3,7 +3,6 @@ import pytest
 from click.testing import CliRunner
 from scipy import io, sparse
 
-from symmf.cli._cluster_run import check_request, write_files
 from symmf.cli._describe import describe
 from symmf.cli.main import main
 from symmf.clustering import METHODS
@@ -283,10 +282,9 @@ def test_a_file_with_several_matrices_asks_which(run, tmp_path, planted):
 
 
 WRONG_USE = {
-    "more clusters than samples": (["-k", "37"], 2, "has 36 samples"),
+    "more clusters than samples": (["-k", "37"], 2, "there are 36 samples"),
     "no clusters": (["-k", "0"], 2, "at least 1"),
-    "not a number": (["-k", "three"], 2, "not a valid integer"),
-    "no k": ([], 2, "Missing option '-k'"),
+    "not a number": (["-k", "three"], 2, "a whole number or auto"),
     "method": (["-k", "3", "--method", "symnfm"], 2, "Did you mean 'symnmf'"),
     "similarity": (["-k", "3", "--similarity", "cosin"], 2, "Did you mean 'cosine'"),
     "constraint": (["-k", "3", "--constraint", "positive"], 2, "constraint"),
@@ -347,34 +345,19 @@ def test_negative_data_for_a_nonnegative_method(run, tmp_path, planted):
     assert not (tmp_path / "c.csv").exists()
 
 
-def test_if_one_file_cannot_be_written_none_is(tmp_path, monkeypatch, planted):
-    from symmf.cli import _cluster_run
-
+@pytest.mark.parametrize("option", ["--out c.csv", "--report p.html", "--save m.npz"])
+def test_a_full_disk_is_a_sentence_and_leaves_nothing(
+    run, tmp_path, monkeypatch, planted, option
+):
     np.save(tmp_path / "X.npy", planted[0])
-    request = check_request(
-        file=tmp_path / "X.npy",
-        k=3,
-        method="symmf",
-        weight=None,
-        similarity=None,
-        constraint=None,
-        precomputed=False,
-        labels=None,
-        variable=None,
-        header=None,
-        out=tmp_path / "c.csv",
-        factor=tmp_path / "H.csv",
-        seed=0,
-        settings=(),
-    )
-    outcome = _cluster_run.run_request(request)
 
-    def full_disk(*_args, **_kwargs):
+    def full(*_):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(np, "savetxt", full_disk)
-    with pytest.raises(OSError, match="No space left"):
-        write_files(request, outcome)
+    monkeypatch.setattr("symmf.files._write_all", full)
+    code, _, err = run("cluster", "X.npy", "-k", 3, *option.split())
+    assert code == 2
+    assert f"{option.split()[1]} could not be written: No space left" in err
     assert [path.name for path in tmp_path.iterdir()] == ["X.npy"]
 
 
@@ -405,14 +388,6 @@ def test_methods_shows_one(run):
     code, _, err = run("methods", "gnfm")
     assert code == 2
     assert "Did you mean 'gnmf'" in err
-
-
-def test_tables_fit_a_terminal(monkeypatch, capsys):
-    from symmf.cli import cluster as module
-
-    monkeypatch.setattr(module.sys.stdout, "isatty", lambda: True, raising=False)
-    module._show_table(["parameter", "default", "meaning"], [["a", "[x]", "b" * 200]])
-    assert "[x]" in capsys.readouterr().out
 
 
 def test_help_tells_the_formats():

@@ -205,6 +205,13 @@ def test_a_mirrored_copy_is_as_similar_as_the_image_itself():
     np.testing.assert_allclose(np.diag(S[:8, 8:]), 1, atol=1e-4)
 
 
+def test_new_images_are_compared_with_old_ones_alike():
+    F = small_features().fit_transform(rows_of(images_of(12, 3)))
+    S = image_similarity(F, n_components=8)
+    part = image_similarity(F[:4], F[4:], n_components=8)
+    np.testing.assert_allclose(part, S[:4, 4:], atol=1e-5)
+
+
 def test_transformers_are_scikit_learn_s():
     model = small_features(random_state=3)
     assert clone(model).get_params() == model.get_params()

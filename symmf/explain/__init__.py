@@ -1,0 +1,1 @@
+"""What a clustering is worth and what it shows: quality, representatives, a page."""
