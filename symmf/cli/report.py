@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from symmf.reporting.results import Missing, Results
-    from symmf.reporting.tables.model import Table
+    from symmf.reporting.tables.model import PlainTable, Table
 
 FIRST_COMMAND = "symmf run quickstart"
 
@@ -71,6 +71,7 @@ def tables(
     Combined tables take all experiments with scores of several methods; each
     experiment also gets its own. With EXPERIMENTS, only theirs are shown and written.
     """
+    from symmf.reporting.tables.beyond import beyond_table
     from symmf.reporting.tables.model import (
         METRICS,
         combined_table,
@@ -89,6 +90,7 @@ def tables(
         for experiment in found.experiments:
             _show(experiment_table(experiment, found, metric), std)
     if not experiments:
+        _show_plain(beyond_table(found))
         for gap in missing_tables(found):
             click.echo(f"Missing: {gap.reason}. To make it: {gap.command}")
     # Of chosen experiments only their own tables: the combined ones need all.
@@ -203,6 +205,13 @@ def _show(table: Table, std: bool) -> None:
     place = console()
     for part in fitted(table, place.width, std=std):
         place.print(part)
+
+
+def _show_plain(table: PlainTable) -> None:
+    if table.rows:
+        right = [h for h, a in zip(table.heads, table.align, strict=True) if a == "r"]
+        show_table(table.heads, table.rows, right=right, title=table.title)
+        click.echo(table.notes[0] if table.notes else "")
 
 
 def _show_counts(counts: pd.DataFrame) -> None:

@@ -24,12 +24,14 @@ from symmf.reporting.verdicts.convergence import (
     monotone,
 )
 from symmf.reporting.verdicts.decision import ClaimVerdict
-from symmf.reporting.verdicts.scores import (
-    best_everywhere,
+from symmf.reporting.verdicts.regulariser import (
     gain_grows,
-    improvement_significant,
     lambda_insensitive,
     regulariser_helps,
+)
+from symmf.reporting.verdicts.scores import (
+    best_everywhere,
+    improvement_significant,
     stable_over_clusters,
     worse_with_clusters,
 )
@@ -69,11 +71,11 @@ def test_best_everywhere_needs_all_cells_but_one_loss_is_enough(
     tmp_path: Path,
 ) -> None:
     for name, ks in PAPER_CELLS.items():
-        table_experiment(tmp_path, name, name, ks, n_trials=4)
+        table_experiment(tmp_path, name, name, ks, n_trials=5)
     results = load_results(tmp_path)
     decision = best_everywhere(results)
     assert decision.verdict in ("holds", "holds partly")
-    assert "of 24 (cell, metric) pairs" in decision.evidence
+    assert "of 24 values, cells and metrics counted" in decision.evidence
     partial = load_results(tmp_path, ["coil20"])
     won = best_everywhere(partial)
     assert won.verdict == ("holds partly" if won.details else "cannot be decided")
@@ -90,6 +92,7 @@ def test_the_proposed_method_last_does_not_hold(tmp_path: Path) -> None:
     significant = improvement_significant(results)
     assert significant.verdict == "does not hold"
     assert "significantly worse in" in significant.evidence
+    assert significant.evidence.startswith("Each on its authors' input: does not hold")
     assert worse_with_clusters(results).verdict == "cannot be decided"  # 1 data set
     assert stable_over_clusters(results).verdict in ClaimVerdict
 
@@ -156,3 +159,59 @@ def test_cost_of_the_closed_form(tmp_path: Path) -> None:
     decision = eigen_expensive(load_results(tmp_path))
     assert decision.verdict == "does not hold"
     assert "0.2 s against 0.51 s" in decision.details[0]
+
+
+def test_a_claim_is_decided_on_every_input_and_says_where_it_holds(
+    tmp_path: Path,
+) -> None:
+    last_best = PAPER_METHODS  # scores rise along the list: ours is best
+    ours_worst = ("symmf", *PAPER_METHODS[:-1])
+    for name, ks in PAPER_CELLS.items():
+        table_experiment(tmp_path, name, name, ks, ours_worst, n_trials=5)
+        table_experiment(
+            *(tmp_path, f"{name}_graph", name, ks, last_best),
+            n_trials=40,
+            role="equal_terms",
+        )
+    decision = best_everywhere(load_results(tmp_path))
+    assert decision.verdict is ClaimVerdict.PARTLY
+    main, graph = decision.evidence.split("; ")
+    assert main.startswith("Each on its authors' input: does not hold (highest mean in")
+    assert graph.startswith("all on the same graph: holds")
+    details = decision.details
+    assert all(
+        text.startswith(("each on", "all on the same graph,")) for text in details
+    )
+
+
+def test_too_few_trials_decide_no_claim(tmp_path: Path) -> None:
+    for name, ks in PAPER_CELLS.items():
+        table_experiment(tmp_path, name, name, ks, n_trials=4)
+    regularization_experiment(tmp_path, n_trials=4)
+    lambda_experiment(tmp_path, n_trials=4)
+    results = load_results(tmp_path)
+    for decide in (
+        best_everywhere,
+        stable_over_clusters,
+        worse_with_clusters,
+        regulariser_helps,
+        gain_grows,
+        lambda_insensitive,
+    ):
+        assert decide(results).verdict is ClaimVerdict.CANNOT
+
+
+def test_stability_compares_rows_with_the_same_k_only(tmp_path: Path) -> None:
+    # Every rival misses the largest K, so nothing can be compared.
+    skip = [(method, 20) for method in PAPER_METHODS[:-1]]
+    table_experiment(tmp_path, n_trials=5, skip=skip)
+    decision = stable_over_clusters(load_results(tmp_path))
+    assert decision.verdict is ClaimVerdict.CANNOT
+    assert "No data set was run at several K with other rows" in decision.evidence
+
+
+def test_the_rule_is_stated_before_the_numbers(tmp_path: Path) -> None:
+    table_experiment(tmp_path / "r", n_trials=5)
+    write_ledger(ledger(load_results(tmp_path / "r")), tmp_path)
+    for part in (tmp_path / "claims.md").read_text().split("## ")[1:]:
+        assert 0 < part.index("- Rule: ") < part.index("- **Verdict: ")

@@ -16,6 +16,7 @@ KINDS: dict[str, str] = {
     ValueVerdict.REPRODUCED: "good",
     ValueVerdict.HIGHER: "up",
     ValueVerdict.LOWER: "down",
+    ValueVerdict.TOO_FEW: "none",
     ValueVerdict.NOT_RUN: "none",
     ClaimVerdict.HOLDS: "good",
     ClaimVerdict.PARTLY: "half",

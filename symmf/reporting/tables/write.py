@@ -9,6 +9,7 @@ import pandas as pd
 from symmf.files import csv_text, write_text
 from symmf.paper.roles import Role
 from symmf.reporting.results import Results
+from symmf.reporting.tables.beyond import beyond_table
 from symmf.reporting.tables.latex import plain_to_latex, to_latex
 from symmf.reporting.tables.markdown import plain_to_markdown, to_markdown
 from symmf.reporting.tables.model import (
@@ -90,7 +91,7 @@ def write_tables(
                 written.append(write_text(path, render(table, kind, std=std)))
 
     if combined:
-        for plain in (sizes_table(results),):
+        for plain in (sizes_table(results), beyond_table(results)):
             for kind in kinds if plain.rows else ():
                 path = table_folder(folder) / f"{plain.name}.{FORMATS[kind]}"
                 written.append(write_text(path, render_plain(plain, kind)))

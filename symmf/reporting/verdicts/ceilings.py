@@ -11,7 +11,8 @@ from dataclasses import dataclass
 
 from symmf.paper.roles import Role
 from symmf.reporting.results import Results, remembered
-from symmf.reporting.selection.cells import Cell, CellKey, cells
+from symmf.reporting.selection.arms import cells_of_role
+from symmf.reporting.selection.cells import Cell, CellKey
 from symmf.reporting.statistics.tests import bootstrap_interval
 
 ROUNDING = 0.0005  # the paper prints three decimals
@@ -49,16 +50,13 @@ class Ceiling:
 @remembered
 def ceilings(results: Results, metric: str) -> dict[CellKey, Ceiling]:
     """Return the ceiling of every cell in which classifiers were run often enough."""
-    found: dict[CellKey, list[Cell]] = {}
-    for experiment in results.of(Role.CEILING):
-        for cell in cells(experiment, metric):
-            if cell.enough and not cell.reading.oracle:
-                found.setdefault(cell.key, []).append(cell)
-    return {
-        key: Ceiling(
-            best=max(group, key=lambda cell: cell.mean),
-            high=max(bootstrap_interval(cell.values)[1] for cell in group),
-            n_classifiers=len(group),
-        )
-        for key, group in found.items()
-    }
+    out = {}
+    for key, found in cells_of_role(results, Role.CEILING, metric).items():
+        group = [cell for cell in found if cell.enough]
+        if group:
+            out[key] = Ceiling(
+                best=max(group, key=lambda cell: cell.mean),
+                high=max(bootstrap_interval(cell.values)[1] for cell in group),
+                n_classifiers=len(group),
+            )
+    return out

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from symmf.reporting.results import Results, run_command
-from symmf.reporting.selection.cells import dataset_title
+from symmf.reporting.selection.cells import ENOUGH_TRIALS, dataset_title
 from symmf.reporting.selection.readings import readings
 from symmf.reporting.selection.traces import Traced, first_below, traced
 from symmf.reporting.verdicts.decision import (
@@ -44,7 +44,9 @@ def faster(first: Traced, second: Traced, x: str, y: str) -> Race:
     left, right = first.trials(x, y), second.trials(x, y)
     common = sorted(left.keys() & right.keys())
     unit = X_UNITS[x]
-    for level in sorted(LEVELS) if common else ():
+    if len(common) < ENOUGH_TRIALS:
+        return Race(won=False, text=f"too few trials ({len(common)}) to compare")
+    for level in sorted(LEVELS):
         a = [first_below(left[t], level) for t in common]
         b = [first_below(right[t], level) for t in common]
         hit = min(np.median(a), np.median(b))

@@ -1,0 +1,87 @@
+"""The arms of the study: the same cells on different inputs, and what stands beside.
+
+In an arm every method has the kind of input the arm is named after, so that rows of one
+arm can be compared with each other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from symmf.paper.roles import Role
+from symmf.paper.values import METRIC_TITLES, PROPOSED
+from symmf.reporting.results import Results, remembered
+from symmf.reporting.selection.cells import Cell, CellKey, Row, cells, combine
+
+ARM_TITLES = {
+    Role.COMPARISON: "each on its authors' input",
+    Role.INNER_PRODUCTS: "all on the same inner products",
+    Role.EQUAL_TERMS: "all on the same graph",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Arm:
+    """The rows of the paper on one kind of input, for each metric."""
+
+    role: Role
+    rows: Mapping[str, tuple[Row, ...]]
+
+    @property
+    def title(self) -> str:
+        """What the methods of this arm have in common."""
+        return ARM_TITLES[self.role]
+
+    def proposed(self, metric: str) -> Row | None:
+        """Return the row of the proposed method, if it was run."""
+        found = (row for row in self.rows[metric] if row.paper_row == PROPOSED)
+        return next(found, None)
+
+    def others(self, metric: str) -> list[Row]:
+        """Return the rows it is compared with."""
+        return [row for row in self.rows[metric] if row.paper_row != PROPOSED]
+
+
+@remembered
+def arms(results: Results) -> tuple[Arm, ...]:
+    """Return the arms with results, the paper's own comparison first."""
+    out = []
+    for role in ARM_TITLES:
+        chosen = sorted(results.of(role), key=lambda e: (e.name != e.dataset, e.name))
+        rows = {
+            metric: tuple(
+                row
+                for row in combine([c for e in chosen for c in cells(e, metric)])
+                if row.primary
+            )
+            for metric in METRIC_TITLES
+        }
+        if any(rows.values()):
+            out.append(Arm(role=role, rows=rows))
+    return tuple(out)
+
+
+@remembered
+def proposed_cells(results: Results, role: Role, metric: str) -> dict[CellKey, Cell]:
+    """Return, for each cell, the primary reading of "Ours" in experiments of a role."""
+    out: dict[CellKey, Cell] = {}
+    for experiment in results.of(role):
+        for cell in cells(experiment, metric):
+            reading = cell.reading
+            if reading.primary and reading.paper_row == PROPOSED and cell.n_good:
+                out.setdefault(cell.key, cell)
+    return out
+
+
+@remembered
+def cells_of_role(
+    results: Results, role: Role, metric: str
+) -> dict[CellKey, list[Cell]]:
+    """Return all cells with good trials in experiments of a role, but no oracle's."""
+    out: dict[CellKey, list[Cell]] = {}
+    for experiment in results.of(role):
+        for cell in cells(experiment, metric):
+            if cell.n_good and not cell.reading.oracle:
+                out.setdefault(cell.key, []).append(cell)
+    return out

@@ -1,0 +1,207 @@
+"""Decisions on claims about lambda: does it help, grow with K, or matter at all."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy import stats
+
+from symmf.paper.values import PAPER_PANELS
+from symmf.reporting.results import Results, run_command
+from symmf.reporting.selection.cells import Cell, CellKey, dataset_title
+from symmf.reporting.selection.regulariser import Pairing, grid_panels, pairings
+from symmf.reporting.statistics.tests import (
+    ALPHA,
+    INTERVAL_METHOD,
+    bootstrap_interval,
+    paired_difference,
+    paired_test,
+    paired_values,
+)
+from symmf.reporting.verdicts.decision import (
+    ClaimVerdict,
+    Decision,
+    by_share,
+    so_far,
+    undecided,
+    worst_and_best,
+)
+
+GROWTH_ALPHA = 0.05
+LAMBDA_RANGE = (0.1, 1.0)
+LAMBDA_LIMIT = 0.05
+REGULARISER_RULE = (
+    "Same classes and start, lambda = 0 against lambda > 0 (0.5 or the nearest). "
+    "Holds: the mean gain in AC is positive at every K and the paired Wilcoxon test "
+    "over all trials gives p < 0.05 with a positive median. Holds partly: only the "
+    "latter. Does not hold: the mean gain is zero or negative. Otherwise it cannot be "
+    "decided. For each entry and each input it was run on; intervals are the "
+    f"{INTERVAL_METHOD}."
+)
+GROWTH_RULE = (
+    "Spearman correlation between K and the gain in AC over all trials. Holds: "
+    f"positive with p < {GROWTH_ALPHA:g}. Does not hold: zero or negative. Otherwise "
+    "it cannot be decided. For each entry and each input it was run on."
+)
+RANGE_RULE = (
+    "The paper names no range; here it is "
+    f"{LAMBDA_RANGE[0]:g} to {LAMBDA_RANGE[1]:g}, around the 0.5 of the authors' code. "
+    "Holds: within it the largest and smallest mean AC differ by at most "
+    f"{LAMBDA_LIMIT:g} in every curve. Holds partly: in at least half. Beside it, how "
+    "often the paired difference to lambda = 0 has an interval that leaves out zero."
+)
+
+
+def _judged(pairs: list[Pairing]) -> list[Pairing]:
+    """Keep the pairs with enough trials in every cell."""
+    return [
+        pair
+        for pair in pairs
+        if all(cell.enough for cell in (*pair.with_cells, *pair.without_cells))
+    ]
+
+
+def _gains(pair: Pairing) -> tuple[list[int], list[float]]:
+    ks: list[int] = []
+    gains: list[float] = []
+    for first, second in zip(pair.with_cells, pair.without_cells, strict=True):
+        left, right = paired_values(first, second)
+        gains += [a - b for a, b in zip(left, right, strict=True)]
+        ks += [first.n_clusters] * len(left)
+    return ks, gains
+
+
+def _where(pair: Pairing) -> str:
+    title = dataset_title(pair.reading.dataset)
+    return f"{pair.reading.label} on {title} ({pair.experiment.name})"
+
+
+def regulariser_helps(results: Results) -> Decision:
+    """Decide whether lambda > 0 scores higher than lambda = 0."""
+    verdicts, parts, short = [], [], []
+    for pair in _judged(pairings(results)):
+        ks, gains = _gains(pair)
+        test = paired_test(gains, [0.0] * len(gains))
+        low, high = bootstrap_interval(gains)
+        means = [
+            float(np.mean([g for g, k in zip(gains, ks, strict=True) if k == n]))
+            for n in sorted(set(ks))
+        ]
+        n_up = sum(mean > 0 for mean in means)
+        short.append(
+            f"{test.difference:+.3f} ({low:+.3f} to {high:+.3f}) for "
+            f"{pair.reading.label} in {pair.experiment.name}"
+        )
+        verdicts.append(_helps(test.p_value, gains, all_up=n_up == len(means)))
+        parts.append(
+            f"{_where(pair)}, lambda = {pair.weight:g} against 0: mean gain in AC "
+            f"{test.difference:+.3f} over {test.n_pairs} paired trials "
+            f"(p = {test.p_value:.2g}), positive at {n_up} of {len(means)} K"
+        )
+    if not verdicts:
+        return undecided(
+            "No entry was run with and without the regulariser over several K, 5 "
+            "trials each.",
+            run_command("regularization"),
+        )
+    return Decision(
+        verdict=worst_and_best(verdicts),
+        evidence=f"Mean gain in AC, with its interval: {'; '.join(short)}.",
+        details=tuple(parts),
+    )
+
+
+def _helps(p_value: float, gains: list[float], *, all_up: bool) -> ClaimVerdict:
+    if p_value < ALPHA and float(np.median(gains)) > 0:
+        return ClaimVerdict.HOLDS if all_up else ClaimVerdict.PARTLY
+    positive = float(np.mean(gains)) > 0
+    return ClaimVerdict.CANNOT if positive else ClaimVerdict.DOES_NOT_HOLD
+
+
+def gain_grows(results: Results) -> Decision:
+    """Decide whether the gain from the regulariser rises with K."""
+    verdicts, parts, short = [], [], []
+    for pair in _judged(pairings(results, at_least=3)):
+        ks, gains = _gains(pair)
+        flat = len(set(gains)) < 2
+        test = stats.spearmanr(ks, gains) if not flat else None
+        rho = 0.0 if test is None else float(test.statistic)
+        p = 1.0 if test is None else float(test.pvalue)
+        short.append(f"{rho:+.2f} for {pair.reading.label} in {pair.experiment.name}")
+        if rho > 0:
+            clear = p < GROWTH_ALPHA
+            verdicts.append(ClaimVerdict.HOLDS if clear else ClaimVerdict.CANNOT)
+        else:
+            verdicts.append(ClaimVerdict.DOES_NOT_HOLD)
+        parts.append(
+            f"{_where(pair)}: Spearman correlation of K and gain {rho:+.2f} "
+            f"(p = {p:.2g}, {len(gains)} paired trials)"
+        )
+    if not verdicts:
+        return undecided(
+            "No entry was run with and without the regulariser at three or more K, 5 "
+            "trials each.",
+            run_command("regularization"),
+        )
+    return Decision(
+        verdict=worst_and_best(verdicts),
+        evidence=f"Correlation of K and gain in AC: {'; '.join(short)}.",
+        details=tuple(parts),
+    )
+
+
+def lambda_insensitive(results: Results) -> Decision:
+    """Decide whether the mean AC stays within a limit over the range of lambda."""
+    calm: list[bool] = []
+    parts: list[str] = []
+    gains = losses = pairs = 0
+    for panel in grid_panels(results):
+        for curve in panel.curves("ac").values():
+            inside = _in_range(curve)
+            if len(inside) < 2 or not all(cell.enough for cell in curve):
+                continue
+            spread = _spread(inside)
+            calm.append(spread <= LAMBDA_LIMIT)
+            zero = next((cell for cell in curve if cell.reading.weight == 0), None)
+            found = [
+                paired_difference(c, zero) for c in curve if zero and c is not zero
+            ]
+            pairs += len(found)
+            gains += sum(each.low > 0 for each in found)
+            losses += sum(each.high < 0 for each in found)
+            ends = [float(cell.reading.weight or 0) for cell in curve]
+            parts.append(
+                f"{curve[0].reading.label} on {dataset_title(panel.key.dataset)} "
+                f"K = {panel.n_clusters} ({panel.experiment.name}): mean AC varies by "
+                f"{spread:.3f} within the range and by {_spread(curve):.3f} over the "
+                f"whole grid ({min(ends):g} to {max(ends):g})"
+            )
+    if not calm:
+        return undecided("No study over lambda has 5 trials.", run_command("lambda"))
+    there = {panel.key for panel in grid_panels(results)}
+    complete = {CellKey(*key) for key in PAPER_PANELS} <= there
+    command = "" if complete else run_command("lambda")
+    evidence = (
+        f"The mean AC stays within {LAMBDA_LIMIT:g} in {sum(calm)} of {len(calm)} "
+        f"curves for lambda from {LAMBDA_RANGE[0]:g} to {LAMBDA_RANGE[1]:g}."
+    )
+    if pairs:
+        evidence += (
+            f" Of {pairs} paired differences to lambda = 0 over the whole grid, "
+            f"{gains} are clearly above zero and {losses} clearly below."
+        )
+    return Decision(
+        verdict=so_far(by_share(sum(calm), len(calm), partly_from=0.5), command),
+        evidence=evidence,
+        details=tuple(parts),
+        command=command,
+    )
+
+
+def _in_range(curve: list[Cell]) -> list[Cell]:
+    low, high = LAMBDA_RANGE
+    return [cell for cell in curve if low <= float(cell.reading.weight or 0) <= high]
+
+
+def _spread(curve: list[Cell]) -> float:
+    means = [cell.mean for cell in curve]
+    return max(means) - min(means)
