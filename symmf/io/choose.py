@@ -184,7 +184,7 @@ def _refuse_edges(table: Table, left: list[int]) -> None:
         return
     first, second = (table.columns[j] for j in left[:2])
     names = [table.names[j].lower() for j in left[:2]]
-    said = table.named and {*names} <= EDGE_WORDS - {"a", "b", "u", "v"}
+    said = table.named and {*names} <= {*EDGE_WORDS, "i", "j"}
     if isinstance(first, list) or isinstance(second, list):
         return
     if not said and (table.n < 20 or not _look_like_edges(first, second)):

@@ -22,8 +22,8 @@ from symmf.notation import FloatArray
 MISSING = {"", "na", "n/a", "nan", "null", "none", "?", "-", "."}
 #: what the two columns of a list of edges are called
 EDGE_WORDS = {
-    *("source", "target", "from", "to", "src", "dst", "i", "j", "u", "v"),
-    *("node1", "node2", "start", "end", "a", "b"),
+    *("source", "target", "from", "to", "src", "dst", "node1", "node2"),
+    *("start", "end"),
 }
 # Lines that decide what the columns are.
 _LOOK = 1000
