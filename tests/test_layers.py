@@ -119,6 +119,7 @@ ROOMS = {
     "experiment.execution": {"experiment.values", "experiment.provenance"},
     "experiment.plan": {*_KEPT, "experiment.data"},
     "experiment.estimate": {*_KEPT, "experiment.plan"},
+    "experiment.preflight": {"experiment.plan", "experiment.estimate"},
     "experiment.recorder": {*_KEPT, "experiment.provenance", "experiment.plan"},
     "experiment.runner": {*_RUN, "experiment.plan", "experiment.recorder"},
     "experiment.replay": {*_RUN, "experiment.data"},

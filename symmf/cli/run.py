@@ -40,6 +40,13 @@ if TYPE_CHECKING:
     shell_complete=complete_methods,
     help="Only this method.",
 )
+@click.option(
+    "--skip",
+    multiple=True,
+    metavar="NAME",
+    shell_complete=complete_methods,
+    help="Leave out this method or this experiment.",
+)
 @click.option("--shard", metavar="I/N", help="Only part I of N; see `symmf merge`.")
 @click.option(
     "--set", "settings", multiple=True, metavar="KEY=VALUE", help="Change the config."
@@ -65,6 +72,7 @@ def run(
     shard: str | None,
     settings: tuple[str, ...],
     only: tuple[str, ...],
+    skip: tuple[str, ...],
     max_trials: int,
     results: Path,
     quiet: bool,
@@ -95,16 +103,39 @@ def run(
             results=results,
             settings=settings,
             only=only,
+            skip=skip,
             shard=part,
             max_trials=max_trials,
         )
         if dry_run:
             _show_estimates(plans, jobs, results, **choices)
+        _check(plans, jobs, results, local=dask is None, stop=not dry_run)
+        if dry_run:
             return
         with make_progress(quiet=quiet, n_experiments=len(plans)) as progress:
             summary = runner.run(plans, backend=backend, listener=progress, **choices)
     show_summary(plans, summary, results)
     context.exit(summary.exit_code)
+
+
+def _check(
+    plans: list[Plan], jobs: int, results: Path, *, local: bool, stop: bool
+) -> None:
+    """Tell what is known to fail before the first trial; ``stop`` where it would."""
+    from symmf.errors import InputError
+    from symmf.experiment.estimate import estimate
+    from symmf.experiment.preflight import check_before_start
+    from symmf.experiment.store.places import results_place
+
+    reference = results_place(results, reference=True).folder
+    costs = [estimate(plan, reference=reference) for plan in plans]
+    found = check_before_start(plans, costs, jobs, local=local)
+    for sentence in found.warnings:
+        click.echo(f"Warning: {sentence}", err=True)
+    if found.problems and stop:
+        raise InputError("\n".join(found.problems))
+    for sentence in found.problems:
+        click.echo(f"Before the run: {sentence}", err=True)
 
 
 def _backend(jobs: int, *, dask: str | None, dry_run: bool) -> Backend:

@@ -33,11 +33,15 @@ METHODS: dict[str, Any] = {
     "symmf": SymMF,
 }
 
+# Methods that need a library beside the package's own, and the extra that brings it.
+REQUIRES: dict[str, tuple[str, str]] = {"dsc": ("torch", "deep")}
+
 __all__ = [
     "DSC",
     "GNMF",
     "METHODS",
     "NMF",
+    "REQUIRES",
     "SNMF",
     "KMeans",
     "Spectral",

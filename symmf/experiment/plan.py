@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from symmf.errors import ConfigError, InputError, SymmfError
+from symmf.errors import ConfigError, DataError, InputError, SymmfError
 from symmf.experiment.config.changes import changes
 from symmf.experiment.config.grid import (
     MAX_TRIALS,
@@ -166,12 +166,15 @@ def make_plans(
     results: Path | str = "results",
     settings: Sequence[str] = (),
     only: Sequence[str] = (),
+    skip: Sequence[str] = (),
     shard: Shard | None = None,
     max_trials: int = MAX_TRIALS,
 ) -> list[Plan]:
     """Read configs, check them, load their data and list their trials.
 
-    Everything that can be wrong with any of them is found before anything runs.
+    Everything that can be wrong with any of them is found before anything runs. With
+    ``only`` and ``skip`` some methods are left to another run; ``skip`` may also name
+    whole experiments.
 
     Raises
     ------
@@ -185,34 +188,53 @@ def make_plans(
     _check_names(resolved)
     for config, document in resolved:
         check_trials(config, document, max_trials)
-    _check_only(only, [config for config, _ in resolved])
+    _check_chosen(only, skip, [config for config, _ in resolved])
+    kept = [pair for pair in resolved if pair[0].name not in skip]
     loaded: dict[str, Dataset] = {}
-    return [
-        _plan(config, document, Path(results), only, shard or Shard(), loaded)
-        for config, document in resolved
-    ]
+    plans, missing = [], {}
+    for config, document in kept:
+        try:
+            plans.append(_plan(config, document, Path(results), loaded))
+        except DataError as error:
+            missing[config.name] = str(error)
+    if missing:
+        raise DataError(_missing_data(missing, others=bool(plans)))
+    for plan in plans:
+        chosen = [t for t in plan.trials if _is_wanted(t, only, skip)]
+        plan.selected = (shard or Shard()).of(chosen)
+    return plans
+
+
+def _is_wanted(trial: Trial, only: Sequence[str], skip: Sequence[str]) -> bool:
+    names = {trial.method, trial.estimator}
+    return (not only or bool(names & set(only))) and not names & set(skip)
+
+
+def _missing_data(missing: Mapping[str, str], *, others: bool) -> str:
+    text = "\n".join(dict.fromkeys(missing.values()))
+    if others:
+        skips = " ".join(f"--skip {name}" for name in missing)
+        text += f"\nTo run the other experiments now: {skips}"
+    return text
 
 
 def _plan(
     config: ExperimentConfig,
     document: Document,
     results: Path,
-    only: Sequence[str],
-    shard: Shard,
     loaded: dict[str, Dataset],
 ) -> Plan:
     data = _load(config, document, loaded)
     facts = gather_facts(config, data)
     check_n_clusters(config, facts, document)
     trials = expand(config, facts)
-    wanted = [t for t in trials if not only or t.method in only or t.estimator in only]
     return Plan(
         config=config,
         facts=facts,
         data=data,
         store=ExperimentStore(results / config.name),
         trials=trials,
-        selected=shard.of(wanted),
+        selected=trials,
     )
 
 
@@ -243,11 +265,20 @@ def _check_names(resolved: Sequence[tuple[ExperimentConfig, Document]]) -> None:
         first[config.name] = document.source
 
 
-def _check_only(only: Sequence[str], configs: Sequence[ExperimentConfig]) -> None:
+def _check_chosen(
+    only: Sequence[str], skip: Sequence[str], configs: Sequence[ExperimentConfig]
+) -> None:
     entries = [entry for config in configs for entry in config.methods]
-    known = {name for entry in entries for name in (entry.entry, entry.method)}
+    methods = {name for entry in entries for name in (entry.entry, entry.method)}
     for name in only:
+        if name not in methods:
+            raise InputError(
+                f'--only {name}: no method is called "{name}"; {hint(name, methods)}'
+            )
+    known = methods | {config.name for config in configs}
+    for name in skip:
         if name not in known:
             raise InputError(
-                f'--only {name}: no method is called "{name}"; {hint(name, known)}'
+                f'--skip {name}: no method and no experiment is called "{name}"; '
+                f"{hint(name, known)}"
             )

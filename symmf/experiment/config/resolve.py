@@ -15,7 +15,7 @@ from symmf.experiment.config.yaml import Document, YamlPath, shown
 from symmf.experiment.data import FEATURES, FILE, FILE_OPTIONS
 from symmf.paper.roles import Role
 from symmf.paper.values import PAPER_ROWS, ROWS
-from symmf.validation import is_number
+from symmf.validation import is_number, nearest
 
 WEIGHT = "laplacian_weight"
 # Set by the runner for every trial, each from a key of the experiment file.
@@ -237,6 +237,8 @@ def _find(name: str, place: YamlPath, problems: Problems) -> Any:
             problems.add(place, str(error))
         else:
             near = hint(name, METHODS)
+            if nearest(name, METHODS) is None:
+                near += " A method of your own comes with --plugin FILE."
             problems.add(place, f'there is no method "{name}"; {near}')
     return None
 

@@ -1,0 +1,90 @@
+"""What is told before the first trial: libraries, memory, data, names."""
+
+from __future__ import annotations
+
+import importlib.util
+
+import pytest
+from runner_cases import write_config
+from test_cli_run import one_pool, shared_pool, symmf  # noqa: F401
+from test_runner import methods  # noqa: F401
+
+from symmf.errors import DataError, InputError
+from symmf.experiment.estimate import Estimate
+from symmf.experiment.plan import make_plans
+from symmf.experiment.preflight import available_mb, memory_warnings
+
+
+def cost(megabytes, missing=3):
+    return Estimate(
+        experiment="tiny",
+        total=3,
+        done=0,
+        failed=0,
+        missing=missing,
+        timed=0,
+        seconds=0.0,
+        memory_mb=megabytes,
+        memory_recorded=True,
+    )
+
+
+@pytest.mark.parametrize(
+    ("need", "jobs", "free", "advice"),
+    [
+        (400, 4, 1000, "Give --jobs 2."),
+        (2000, 1, 1000, "Even one job may not fit"),
+        (400, 2, 1000, None),
+        (400, 2, None, None),
+    ],
+)
+def test_too_little_memory_is_told_with_the_jobs_that_fit(need, jobs, free, advice):
+    found = memory_warnings([cost(need)], jobs, free)
+    assert bool(found) == (advice is not None)
+    assert advice is None or advice in found[0]
+    assert memory_warnings([cost(10**9, missing=0)], jobs, free) == []
+    assert available_mb() is None or available_mb() > 0
+
+
+def test_a_missing_library_stops_the_run_before_it_starts(tmp_path, capfd, monkeypatch):
+    find = importlib.util.find_spec
+    monkeypatch.setattr(
+        importlib.util, "find_spec", lambda n: None if n == "torch" else find(n)
+    )
+    config = write_config(tmp_path, "[instant, dsc]")
+    results = tmp_path / "results"
+    code, _, err = symmf(capfd, "run", config, "--results", results)
+    assert code == 2
+    assert "4 of 8 trials are of the method dsc, which needs torch." in err
+    assert 'pip install "symmf[deep]"' in err
+    assert not results.exists()
+    code, _, err = symmf(capfd, "run", config, "--dry-run", "--results", results)
+    assert (code, "--skip dsc" in err) == (0, True)
+    for choice in (("--skip", "dsc"), ("--only", "instant")):
+        assert symmf(capfd, "run", config, *choice, "--results", results)[0] == 0
+
+
+def test_missing_data_of_all_experiments_are_told_at_once(tmp_path, monkeypatch):
+    monkeypatch.setenv("SYMMF_DATA", str(tmp_path / "nothing"))
+    paths = [
+        write_config(tmp_path, "[kmeans]", name="here"),
+        write_config(tmp_path, "[kmeans]", name="a", dataset="coil20"),
+        write_config(tmp_path, "[kmeans]", name="b", dataset="tdt2"),
+    ]
+    with pytest.raises(DataError) as caught:
+        make_plans(paths, results=tmp_path)
+    for text in ("data fetch coil20", "data fetch tdt2", "--skip a --skip b"):
+        assert text in str(caught.value)
+    (plan,) = make_plans(paths, results=tmp_path, skip=["a", "b"])
+    assert plan.name == "here"
+    with pytest.raises(InputError, match='did you mean "here"'):
+        make_plans(paths, results=tmp_path, skip=["hree"])
+
+
+def test_skipped_methods_stay_in_the_grid(tmp_path):
+    path = write_config(tmp_path, "[kmeans, spectral]")
+    (plan,) = make_plans([path], results=tmp_path, skip=["spectral"])
+    assert {trial.method for trial in plan.selected} == {"kmeans"}
+    assert {trial.method for trial in plan.trials} == {"kmeans", "spectral"}
+    with pytest.raises(InputError):
+        make_plans([path], results=tmp_path, only=["tiny"])
