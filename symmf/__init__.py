@@ -9,6 +9,8 @@ __version__ = "0.1.0"
 
 if TYPE_CHECKING:
     from symmf.clustering import METHODS
+    from symmf.clustering.consensus import ConsensusSymMF
+    from symmf.clustering.select import select
     from symmf.clustering.symmf import SymMF
     from symmf.constraints import CONSTRAINTS
     from symmf.datasets import load_dataset
@@ -24,6 +26,7 @@ _PUBLIC = {
     "METHODS": "symmf.clustering",
     "SOLVERS": "symmf.solvers",
     "Stop": "symmf.solvers",
+    "ConsensusSymMF": "symmf.clustering.consensus",
     "SymMF": "symmf.clustering.symmf",
     "accuracy": "symmf.metrics",
     "ari": "symmf.metrics",
@@ -33,12 +36,14 @@ _PUBLIC = {
     "load_dataset": "symmf.datasets",
     "nmi": "symmf.metrics",
     "regularise": "symmf.similarity",
+    "select": "symmf.clustering.select",
 }
 
 __all__ = [
     "CONSTRAINTS",
     "METHODS",
     "SOLVERS",
+    "ConsensusSymMF",
     "Factorization",
     "Stop",
     "SymMF",
@@ -51,6 +56,7 @@ __all__ = [
     "load_dataset",
     "nmi",
     "regularise",
+    "select",
 ]
 
 

@@ -11,6 +11,7 @@ from typing import Any
 
 from sklearn.cluster import KMeans
 
+from symmf.clustering.consensus import ConsensusSymMF
 from symmf.clustering.deep_subspace import DSC
 from symmf.clustering.gnmf import GNMF
 from symmf.clustering.nmf import NMF
@@ -31,6 +32,7 @@ METHODS: dict[str, Any] = {
     "gnmf": GNMF,
     "dsc": DSC,
     "symmf": SymMF,
+    "consensus": ConsensusSymMF,
 }
 
 # Methods that need a library beside the package's own, and the extra that brings it.
@@ -43,6 +45,7 @@ __all__ = [
     "NMF",
     "REQUIRES",
     "SNMF",
+    "ConsensusSymMF",
     "KMeans",
     "Spectral",
     "SymHALS",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -25,6 +25,7 @@ from symmf.similarity.mutual import MutualGraph, mutual_graph, mutual_knn
 from symmf.similarity.scaling import Scaling, distinct_rows
 from symmf.validation import check_options, option_names
 
+_TEXT_OPTIONS = ("n_components", "tf", "floor", "power")
 _GRAMS = ("centred_cosine", "cosine", "inner_product", "scaled_gram")
 
 
@@ -37,12 +38,17 @@ class TextFeatures:
 
     @classmethod
     def of(cls, X: AnyMatrix, n_components: int = 100, tf: str = "raw") -> TextFeatures:
-        """Learn weights and directions. Whole numbers >= 0 are counts."""
+        """Learn weights and directions."""
         X = sparse.csr_array(X)
-        counts = X.nnz > 0 and X.data.min() >= 0 and not np.any(X.data % 1)
-        weights = TermWeights(tf=tf).fit(X) if counts else None
+        weights = cls.weights_of(X, tf)
         weighted = X if weights is None else weights.transform(X)
         return cls(weights=weights, lsa=LSA(n_components).fit(weighted))
+
+    @staticmethod
+    def weights_of(X: AnyMatrix, tf: str) -> TermWeights | None:
+        """Learn idf if X holds counts: whole numbers >= 0. Else they are weights."""
+        counts = X.nnz > 0 and X.data.min() >= 0 and not np.any(X.data % 1)
+        return TermWeights(tf=tf).fit(X) if counts else None
 
     def rows(self, X: AnyMatrix) -> FloatArray:
         """Return the unit rows."""
@@ -147,12 +153,13 @@ def prepare(
     """
     scaling, text, copy_of = Scaling(kind="none"), None, None
     if recipe.text:
-        known = ["n_components", "tf", "floor"]
-        check_options("The similarity 'text'", options, known)
-        own = {o: v for o, v in options.items() if o != "floor"}
-        text = TextFeatures.of(X, **own)
+        check_options("The similarity 'text'", options, _TEXT_OPTIONS)
+        features = {o: v for o, v in options.items() if o in _TEXT_OPTIONS[:2]}
+        text = TextFeatures.of(X, **features)
         X = text.rows(X)
-        options = {o: v for o, v in options.items() if o == "floor"}
+        options = {o: v for o, v in options.items() if o not in features}
+        if "power" in options:
+            recipe = replace(recipe, similarity="cosine_power")
     elif recipe.scale != "none":
         if sparse.issparse(X):
             raise InputError(

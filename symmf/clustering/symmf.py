@@ -51,14 +51,15 @@ class SymMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clusterer):
         ``cosine_knn``, ``scaled_gram``, ``cosine_power``, ``diffusion``,
         ``precomputed``.
     similarity_options : dict, optional
-        Passed to the similarity; for ``text`` also ``n_components`` (100) and ``tf``
-        ("raw" or "log").
+        Passed to the similarity; for ``text`` ``n_components`` (100), ``tf`` ("raw"
+        or "log"), ``floor``, or ``power`` for max(cos, 0)^power of all pairs.
     scale : {"auto", "none", "range", "deviation"}
         What dense features are divided by. ``auto`` (with ``mutual_knn``): the range
         between the 5 and 95 % quantiles, if few features carry nearly all of the
         variance.
-    n_columns : int, optional
-        Columns of H; ``n_clusters`` by default, twice as many for text.
+    n_columns : int or str, optional
+        Columns of H; ``n_clusters`` by default, twice as many for text. ``"k"``,
+        ``"2k"`` ...: so many times the number of clusters.
     unit_rows : bool, optional
         Scale rows of H to unit length before labels are read; by default with
         ``mutual_knn`` and ``text``.
@@ -143,7 +144,7 @@ class SymMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clusterer):
         similarity: str = "auto",
         similarity_options: dict[str, Any] | None = None,
         scale: str = "auto",
-        n_columns: int | None = None,
+        n_columns: int | str | None = None,
         unit_rows: bool | None = None,
         solver: str = "auto",
         constraint: ConstraintLike = "none",
@@ -223,6 +224,14 @@ class SymMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clusterer):
         )
 
     def _columns(self, recipe: Recipe) -> int:
+        if isinstance(self.n_columns, str):
+            times = self.n_columns.removesuffix("k") or "1"
+            if not self.n_columns.endswith("k") or not times.isdigit():
+                raise InputError(
+                    "n_columns is a whole number >= 1, or so many times n_clusters, as "
+                    f"in 'k' or '2k', not {self.n_columns!r}."
+                )
+            return int(times) * self.n_clusters_
         if self.n_columns is not None:
             check_number("n_columns", self.n_columns, least=1, whole=True)
             return int(self.n_columns)

@@ -113,6 +113,18 @@ def log_tfidf(X: AnyMatrix) -> AnyMatrix:
     return TermWeights(tf="log").fit_transform(_checked(X, "log_tfidf"))
 
 
+def tfidf_views(X: AnyMatrix) -> AnyMatrix:
+    """Put two weightings of counts side by side: tf raw and 1 + ln, each times idf.
+
+    Two blocks of columns, which ``ConsensusSymMF(blocks=2)`` takes for two views.
+    """
+    from symmf.features.text import TermWeights
+
+    X = _checked(X, "tfidf_views")
+    views = [TermWeights(tf=tf).fit_transform(X) for tf in ("raw", "log")]
+    return sparse.csr_array(sparse.hstack(views))
+
+
 def lsa(X: AnyMatrix) -> AnyMatrix:
     """Return latent semantic analysis: 100 dimensions, learned from the rows given."""
     from symmf.features.text import LSA
@@ -153,6 +165,7 @@ PREPROCESS: dict[str, Callable[[AnyMatrix], AnyMatrix]] = {
     "centre": centre,
     "tfidf": tfidf,
     "log_tfidf": log_tfidf,
+    "tfidf_views": tfidf_views,
     "lsa": lsa,
     "hog": hog,
     "image_features": image_features,

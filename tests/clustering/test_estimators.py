@@ -32,6 +32,7 @@ QUICK = {
     "gnmf": {"max_iter": 20},
     "dsc": {"n_pretrain": 5, "n_finetune": 3},
     "symmf": {},
+    "consensus": {},
 }
 
 # The solver that runs by default.
@@ -44,6 +45,7 @@ RAN = {
     "gnmf": "multiplicative",
     "dsc": "adam",
     "symmf": "eigen",
+    "consensus": "eigen",
 }
 
 SIGNED = "the check feeds standardised data, and the method is undefined for X < 0"
@@ -89,6 +91,7 @@ def test_the_order_is_the_paper_s_and_kmeans_is_scikit_learn_s():
         "gnmf",
         "dsc",
         "symmf",
+        "consensus",
     ]
     assert METHODS["kmeans"] is KMeans
     assert all(isinstance(method, type) for method in METHODS.values())

@@ -1,0 +1,167 @@
+"""Choosing K and lambda without labels; agreement of several clusterings."""
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.cluster import AgglomerativeClustering, KMeans
+from sklearn.datasets import make_blobs, make_moons
+
+import symmf
+from symmf import ConsensusSymMF, SymMF, accuracy, nmi
+from symmf.clustering import select as select_module
+from symmf.clustering.consensus import coassociation
+from symmf.errors import InputError
+from symmf.features.preprocess import preprocess
+
+
+@pytest.fixture(scope="module")
+def blobs():
+    return make_blobs(240, 5, centers=4, random_state=3)
+
+
+def test_every_rule_finds_clear_clusters(blobs):
+    found = symmf.select(blobs[0], range(2, 9), [0.0, 0.5, 2.0], random_state=0)
+    assert found.n_clusters == 4
+    assert set(found.by_rule.values()) == {4}
+    table = found.table.set_index("n_clusters")
+    assert list(table.index) == list(range(2, 9))
+    assert table.loc[4, "stability"] == pytest.approx(1.0)
+    assert (table["eigengap"] >= 1 - 1e-9).all()
+    assert found.laplacian_weight == 0.0
+    # With a normalised graph lambda does not move the labels.
+    assert (found.weights["agreement"] == 1.0).all()
+    assert "4 clusters" in str(found)
+
+
+def test_the_model_chooses_as_select_does(blobs):
+    model = SymMF("auto", random_state=0).fit(blobs[0])
+    assert model.n_clusters_ == 4
+    assert accuracy(blobs[1], model.labels_) == 1.0
+    with pytest.raises(InputError, match="n_clusters"):
+        SymMF("many").fit(blobs[0])
+
+
+def test_the_recommendation_tells_the_measured_hit_rate(blobs, tmp_path, monkeypatch):
+    found = symmf.select(blobs[0], [3, 4], n_subsamples=0, random_state=0)
+    assert "stability" not in found.by_rule
+    path = tmp_path / "hits.json"
+    path.write_text(
+        '{"sets": 50, "largest": 12, "silhouette": 0.52, "silhouette_above_2": 0.3,'
+        ' "eigengap": 0.4, "too_few": 0.9}'
+    )
+    monkeypatch.setattr(select_module, "_HITS", path)
+    select_module.hit_rate.cache_clear()
+    assert "On 50 benchmark data sets" in found.recommendation
+    assert "52%" in found.recommendation
+    monkeypatch.setattr(select_module, "_HITS", tmp_path / "none.json")
+    select_module.hit_rate.cache_clear()
+    assert "has not been measured" in found.recommendation
+    select_module.hit_rate.cache_clear()
+
+
+def test_the_evidence_can_be_drawn(blobs):
+    found = symmf.select(blobs[0], range(2, 6), n_subsamples=1, random_state=0)
+    axes = found.plot()
+    assert axes.get_xlabel() == "number of clusters"
+    assert len(axes.get_lines()) == 4
+    assert found.plot(axes) is axes
+
+
+@pytest.mark.parametrize("asked", [[], [1, 2], [2.5], [500]])
+def test_numbers_that_cannot_be_compared_get_a_sentence(blobs, asked):
+    with pytest.raises(InputError, match=r"n_clusters must be|samples"):
+        symmf.select(blobs[0], asked)
+
+
+def test_copies_and_text_are_understood():
+    X, _ = make_moons(120, noise=0.05, random_state=0)
+    twice = np.concatenate([X, X])
+    assert symmf.select(twice, [2, 3], n_subsamples=2, random_state=0).n_clusters == 2
+    rng = np.random.default_rng(0)
+    topic = np.repeat([0, 1, 2], 40)
+    rates = np.kron(np.eye(3), np.ones(30)) * 0.5 + 0.03
+    counts = sparse.csr_array(rng.poisson(rates[topic]).astype(float))
+    found = symmf.select(counts, range(2, 6), random_state=0)
+    # On text the silhouette prefers few clusters; the gap shows the three.
+    assert (found.by_rule["eigengap"], found.by_rule["stability"]) == (3, 3)
+
+
+# Consensus
+
+
+def test_the_coassociation_is_the_share_of_partitions():
+    partitions = np.random.default_rng(0).integers(0, 3, (20, 5))
+    B = coassociation(partitions)
+    wanted = (partitions[:, None, :] == partitions[None, :, :]).mean(axis=2)
+    np.testing.assert_allclose((B @ B.T).toarray(), wanted)
+
+
+def test_agreement_mends_single_failures():
+    """Three members right on different parts: no member is, the consensus is."""
+    rng = np.random.default_rng(0)
+    y = np.repeat([0, 1, 2], 40)
+
+    class Fixed(KMeans):
+        def fit_predict(self, *_):
+            labels = y.copy()
+            wrong = rng.choice(120, 18, replace=False)
+            labels[wrong] = rng.integers(0, 3, 18)
+            return labels
+
+    model = ConsensusSymMF(3, members=[Fixed() for _ in range(7)], random_state=0)
+    model.fit(np.zeros((120, 2)) + y[:, None])
+    assert accuracy(y, model.labels_) > 0.98
+    assert max(accuracy(y, p) for p in model.partitions_.T) < 0.97
+
+
+def test_any_clusterer_and_yaml_mappings_are_members(blobs):
+    X, y = blobs
+    members = [
+        KMeans(n_init=1),
+        AgglomerativeClustering(n_clusters=6),
+        {"method": "spectral"},
+        {"method": "symmf", "parameters": {"labels": "cluster_qr"}},
+    ]
+    model = ConsensusSymMF(4, members=members, random_state=0).fit(X)
+    assert [len(np.unique(p)) for p in model.partitions_.T] == [4, 6, 4, 4]
+    assert accuracy(y, model.labels_) == 1.0
+    with pytest.raises(InputError, match="Did you mean 'symmf'"):
+        ConsensusSymMF(4, members=[{"method": "symm"}]).fit(X)
+    with pytest.raises(InputError, match="fit_predict"):
+        ConsensusSymMF(4, members=["kmeans"]).fit(X)
+    with pytest.raises(InputError, match="empty"):
+        ConsensusSymMF(4, members=[]).fit(X)
+
+
+def test_views_of_text():
+    rng = np.random.default_rng(0)
+    topic = rng.choice(3, 150, p=[0.7, 0.2, 0.1])
+    rates = np.kron(np.eye(3), np.ones(30)) * 0.5 + 0.05
+    counts = sparse.csr_array(rng.poisson(rates[topic]).astype(float))
+    model = ConsensusSymMF(3, n_components=(10, 20), random_state=0).fit(counts)
+    # Two weightings, two dimensions, two readings, K and 2K clusters.
+    assert model.partitions_.shape == (150, 16)
+    assert nmi(topic, model.labels_) > 0.9
+    views = preprocess(counts, ["tfidf_views"])
+    given = ConsensusSymMF(3, n_components=(10, 20), blocks=2, cap=10, random_state=0)
+    assert given.fit(views).partitions_.shape == (150, 16)
+    assert nmi(topic, given.labels_) > 0.9
+    with pytest.raises(InputError, match="blocks of equal width"):
+        given.set_params(blocks=7).fit(views)
+
+
+def test_the_power_of_cosines_with_average_linkage():
+    rng = np.random.default_rng(0)
+    topic = rng.choice(3, 150, p=[0.7, 0.2, 0.1])
+    rates = np.kron(np.eye(3), np.ones(30)) * 0.5 + 0.05
+    counts = sparse.csr_array(rng.poisson(rates[topic]).astype(float))
+    model = SymMF(
+        3,
+        similarity="text",
+        similarity_options={"n_components": 30, "power": 2},
+        n_columns="k",
+        labels="average",
+        random_state=0,
+    ).fit(counts)
+    assert model.H_.shape == (150, 3)
+    assert nmi(topic, model.labels_) > 0.9
