@@ -129,6 +129,31 @@ class Browser:
                 **extra,
             )
 
+    def reload(self) -> None:
+        """Load the page again and wait until it is there."""
+        self.evaluate("window.before = true")
+        self.call("Page.reload")
+        self.wait("!window.before && document.readyState === 'complete'")
+
+    def resize(self, width: int, height: int = 900) -> None:
+        """Show the page on a screen of this size."""
+        size = {"width": width, "height": height, "deviceScaleFactor": 1}
+        self.call("Emulation.setDeviceMetricsOverride", mobile=width < 640, **size)
+
+    def picture(self, path: Path, selector: str) -> None:
+        """Save what an element looks like, wholly, for people to look at."""
+        script = (
+            f"(() => {{ const b = document.querySelector({selector!r})"
+            ".getBoundingClientRect(); return [b.x + scrollX, b.y + scrollY, b.width,"
+            " b.height]; })()"
+        )
+        x, y, width, height = self.evaluate(script)
+        clip = {"x": x, "y": y, "width": width, "height": height, "scale": 1}
+        answer = self.call(
+            "Page.captureScreenshot", clip=clip, captureBeyondViewport=True
+        )
+        path.write_bytes(base64.b64decode(answer["data"]))
+
     def _send(self, data: bytes) -> None:
         mask = os.urandom(4)
         n = len(data)

@@ -1,17 +1,18 @@
 from __future__ import annotations
 
+import json
 import re
 from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
-from browser import Browser, chromium
 from made_results import table_experiment
 from made_traces import full
 
 from symmf.reporting.page.grid import auto_columns, grid
 from symmf.reporting.page.render import render_report, write_report
-from symmf.reporting.plots.registry import FIGURES
+from symmf.reporting.plots.base import save
+from symmf.reporting.plots.registry import FIGURES, draw
 from symmf.reporting.results import load_results
 
 VOID = {"meta", "link", "input", "br", "use", "path", "image", "stop"}
@@ -25,14 +26,6 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def page(folder: Path) -> Path:
     return write_report(load_results(folder), folder / "report.html")
-
-
-@pytest.fixture(scope="module")
-def browser(page: Path, tmp_path_factory: pytest.TempPathFactory):
-    if chromium() is None:
-        pytest.skip("no Chromium on this machine")
-    with Browser(tmp_path_factory.mktemp("browser"), page) as opened:
-        yield opened
 
 
 class Outline(HTMLParser):
@@ -132,77 +125,85 @@ def test_long_data_is_thinned_and_says_so() -> None:
     assert [column.numeric for column in table.columns] == [True, True, False]
 
 
-def column_of(browser: Browser, table: str, column: int) -> list[str]:
-    found = browser.evaluate(
-        f"[...document.querySelectorAll('#{table} tbody tr')]"
-        f".filter(r => !r.hidden).map(r => r.cells[{column}].innerText.trim())"
-    )
-    assert isinstance(found, list)
-    return found
+def test_notes_and_words_are_said_once(page: Path) -> None:
+    text = page.read_text()
+    notes = re.findall(r"<li>(.*?)</li>", text)
+    long = [note for note in notes if len(note) > 60]
+    assert len(long) == len(set(long))
 
 
-def test_renders_without_errors_or_requests(browser: Browser) -> None:
-    assert browser.evaluate("document.querySelectorAll('svg').length") == len(FIGURES)
-    assert browser.evaluate("!document.querySelector('.filters').hidden")
-    browser.evaluate("window.scrollTo(0, document.body.scrollHeight)")
-    assert browser.messages == []
+def test_every_score_leads_to_its_trials(folder: Path, page: Path) -> None:
+    text = page.read_text()
+    data = re.search(r'id="trials-data">(.*?)</script>', text)
+    assert data is not None
+    cells = json.loads(data[1])
+    named = set(re.findall(r'data-cell="([^"]*)"', text))
+    assert named == set(cells)
+    trials = load_results(folder).trials
+    for name, lines in cells.items():
+        experiment, method, k = name.split("|")
+        method, _, weight = method.partition("@")
+        here = trials[
+            (trials["experiment"] == experiment)
+            & (trials["method"] == method)
+            & (trials["n_clusters"] == int(k))
+        ]
+        for trial, key, nmi, ac in lines:
+            own = here[(here["trial"] == trial) & here["key"].str.startswith(key)]
+            if weight:
+                own = own[own["lambda"] == float(weight)]
+            (row,) = own.to_dict("records")
+            assert (nmi, ac) == (round(row["nmi"], 4), round(row["ac"], 4))
 
 
-def test_sorting_by_mouse_and_keyboard(browser: Browser) -> None:
-    button = "#grid-comparison thead th:nth-child(7) button"
-    head = "document.querySelector('#grid-comparison thead th:nth-child(7)')"
-    browser.evaluate(f"document.querySelector('{button}').click()")
-    assert browser.evaluate(f"{head}.getAttribute('aria-sort')") == "descending"
-    shown = [float(v) for v in column_of(browser, "grid-comparison", 6) if v != "–"]
-    assert shown == sorted(shown, reverse=True)
-    assert column_of(browser, "grid-comparison", 6)[-1] == "–"  # empty cells last
-    browser.evaluate(f"document.querySelector('{button}').focus()")
-    browser.press("Enter")
-    assert browser.evaluate(f"{head}.getAttribute('aria-sort')") == "ascending"
-    shown = [float(v) for v in column_of(browser, "grid-comparison", 6) if v != "–"]
-    assert shown == sorted(shown)
-    assert "ascending" in browser.evaluate(
-        "document.getElementById('status').innerText"
-    )
+def test_differences_of_all_readings_are_shown_and_coloured(page: Path) -> None:
+    text = page.read_text()
+    table = text[text.index('id="grid-scores-ac"') :]
+    table = table[: table.index("</table>")]
+    rows = re.findall(r"<tr[^>]*><th scope=\"row\">(.*?)</tr>", table, re.DOTALL)
+    assert len(rows) > 9
+    found = {}
+    for row in rows:
+        shown = re.findall(r'v-difference( tone k-\w+)?">([^<]*)<', row)
+        known = [item for item in shown if item[1] != "–"]
+        found[row.partition(" <span")[0]] = len(known)
+        assert all(tone and re.fullmatch(r"[+-]\d\.\d{3}", d) for tone, d in known)
+
+    # The paper's rows, and one more entry that stands for one of them.
+    assert found["K-means"] == found["Ours"] == 6
+    assert sum(count > 0 for count in found.values()) > 9
+    assert found["Closed form, λ = 0"] == 0  # no row of the paper to compare with
 
 
-def test_filtering(browser: Browser) -> None:
-    box = "document.querySelector('.filters[data-table=grid-comparison]')"
-    browser.evaluate(
-        f"(() => {{ const s = {box}.querySelector('input'); s.value = 'coil-20 gnmf';"
-        "s.dispatchEvent(new Event('input', {bubbles: true})); })()"
-    )
-    assert set(column_of(browser, "grid-comparison", 3)) == {"GNMF"}
-    assert len(column_of(browser, "grid-comparison", 3)) == 6
-    browser.evaluate(
-        f"(() => {{ const s = {box}.querySelector('select'); s.value = 'AC';"
-        "s.dispatchEvent(new Event('input', {bubbles: true})); })()"
-    )
-    assert len(column_of(browser, "grid-comparison", 3)) == 3
-    assert "3 of" in browser.evaluate(f"{box}.querySelector('output').innerText")
+def test_speed_is_shown_where_it_was_measured(tmp_path: Path) -> None:
+    table_experiment(tmp_path, ks=(2,), n_trials=2)
+    assert "Not measured yet" in render_report(load_results(tmp_path))
+    place = tmp_path / "benchmarks"
+    place.mkdir()
+    (place / "peers.csv").write_text("task,ratio\n<i>COIL-20</i>: SymMF,1.0\n")
+    (place / "mine.csv").write_text("what,seconds\nsomething,0.25\n")
+    (place / "broken.csv").write_bytes(b"\xff\xfe\x00")
+    (place / "peers.json").write_text('{"machine": {"cpu": "A processor"}}')
+    text = render_report(load_results(tmp_path))
+    Outline().feed(text)
+    assert "A processor" in text
+    assert "&lt;i&gt;COIL-20" in text
+    assert text.index("benchmarks/peers.csv") < text.index("benchmarks/mine.csv")
+    assert "broken.csv" not in text
 
 
-def test_views_theme_and_tooltips(browser: Browser) -> None:
-    browser.evaluate("document.querySelector('[data-view=paper]').click()")
-    cell = "document.querySelector('#grid-scores-nmi tbody td').innerText"
-    assert browser.evaluate(cell) == "0.901"  # the paper's K-means on COIL-20, K = 2
-    before = browser.evaluate("getComputedStyle(document.body).backgroundColor")
-    for _ in range(2):
-        browser.evaluate("document.getElementById('theme').click()")
-    assert browser.evaluate("document.documentElement.dataset.theme") == "dark"
-    after = browser.evaluate("getComputedStyle(document.body).backgroundColor")
-    assert before != after
-    browser.evaluate(
-        "(() => { const u = document.querySelector('.canvas use title').parentNode;"
-        "u.dispatchEvent(new PointerEvent('pointermove', {bubbles: true})); })()"
-    )
-    assert browser.evaluate("document.querySelector('.tip').hidden") is False
-    assert browser.messages == []
+HOSTILE = "<b>x</b> $\\frac{$ \u202e \x1b[2J \\udc80 | = \U0001f642"
 
 
-def test_a_phone_needs_no_sideways_scrolling(browser: Browser) -> None:
-    size = {"width": 390, "height": 800, "deviceScaleFactor": 2, "mobile": True}
-    browser.call("Emulation.setDeviceMetricsOverride", **size)
-    wide = browser.evaluate("document.documentElement.scrollWidth")
-    browser.call("Emulation.clearDeviceMetricsOverride")
-    assert wide <= 390
+def test_labels_of_any_letters_are_shown_as_text(tmp_path: Path) -> None:
+    folder = table_experiment(tmp_path, ks=(2, 10), n_trials=3)
+    for name in ("trials.csv", "experiment.yaml"):
+        path = folder / name
+        path.write_text(path.read_text().replace("K-means", HOSTILE))
+    results = load_results(tmp_path)
+    text = render_report(results)
+    Outline().feed(text)
+    assert "<b>x</b>" not in text
+    for name in FIGURES:
+        for drawing in draw(name, results).drawings:
+            assert all(path.is_file() for path in save(drawing, tmp_path / "out"))

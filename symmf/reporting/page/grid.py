@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import pandas as pd
 
+from symmf.audit import Possibility
 from symmf.reporting.verdicts.decision import ClaimVerdict
 from symmf.reporting.verdicts.values import ValueVerdict
 
@@ -21,17 +23,19 @@ KINDS: dict[str, str] = {
     ClaimVerdict.HOLDS: "good",
     ClaimVerdict.PARTLY: "half",
     ClaimVerdict.DOES_NOT_HOLD: "bad",
-    ClaimVerdict.CANNOT: "none",
-    "possible": "good",
-    "impossible": "bad",
-    "undecided": "none",
-    "mixed": "half",
+    Possibility.POSSIBLE: "good",
+    Possibility.IMPOSSIBLE: "bad",
+    Possibility.MIXED: "half",
 }
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Column:
-    """A column: its title, and whether it holds numbers or verdicts."""
+    """A column: its title, and whether it holds numbers or verdicts.
+
+    ``tone`` names another column whose verdict gives the text its colour; ``cell``
+    one that holds the identifier of the trials behind a value.
+    """
 
     title: str
     key: str
@@ -39,6 +43,8 @@ class Column:
     signed: bool = False
     verdict: bool = False
     code: bool = False
+    tone: str = ""
+    cell: str = ""
 
     @property
     def numeric(self) -> bool:
@@ -53,6 +59,8 @@ class GridCell:
     text: str
     value: str
     kind: str = ""
+    tone: str = ""
+    cell: str = ""
     code: bool = False
 
 
@@ -84,8 +92,7 @@ def grid(
         step = math.ceil(len(frame) / limit)
         shown = frame.iloc[::step]
         note = f"Every {step}th of {len(frame)} lines; all are in the CSV. {note}"
-    records = shown.to_dict("records")
-    rows = [[_cell(record.get(c.key), c) for c in columns] for record in records]
+    rows = [[_cell(record, c) for c in columns] for record in shown.to_dict("records")]
     keys = [c.key for c in columns]
     chosen = [
         (keys.index(key), columns[keys.index(key)].title, _distinct(rows, keys, key))
@@ -118,16 +125,21 @@ def _distinct(rows: list[list[GridCell]], keys: list[str], key: str) -> list[str
     return list(dict.fromkeys(row[keys.index(key)].text for row in rows))
 
 
-def _cell(value: object, column: Column) -> GridCell:
+def _cell(record: Mapping[Any, Any], column: Column) -> GridCell:
+    value = record.get(column.key)
     if value is None or value == "" or (isinstance(value, float) and math.isnan(value)):
         return GridCell(text="–", value="")
+    tone = KINDS.get(str(record[column.tone]), "") if column.tone else ""
+    cell = str(record[column.cell]) if column.cell else ""
     if column.digits is not None:
         number = float(str(value))
         sign = "+" if column.signed else ""
         text = f"{number:{sign}.{column.digits}f}"
         if column.digits and 0 < abs(number) < 0.5 * 10.0**-column.digits:
             text = f"{number:.2g}"
-        return GridCell(text=text, value=repr(number))
+        return GridCell(text=text, value=repr(number), tone=tone, cell=cell)
     text = str(value)
-    kind = KINDS.get(text, "") if column.verdict else ""
-    return GridCell(text=text, value=text, kind=kind, code=column.code)
+    kind = KINDS.get(text, "none") if column.verdict else ""
+    return GridCell(
+        text=text, value=text, kind=kind, tone=tone, cell=cell, code=column.code
+    )

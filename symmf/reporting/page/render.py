@@ -12,15 +12,20 @@ from markupsafe import Markup
 from symmf import __version__
 from symmf.files import write_text
 from symmf.reporting.page.grid import KINDS, auto_columns, grid
+from symmf.reporting.page.scores import (
+    comparison_grid,
+    score_tables,
+    trials_data,
+)
 from symmf.reporting.page.sections import (
     audit_section,
-    comparison_grid,
     experiment_sections,
     failures_grid,
-    score_tables,
+    said_once,
     sizes_grid,
     statistics_section,
 )
+from symmf.reporting.page.speed import speed_section
 from symmf.reporting.page.svg import svg
 from symmf.reporting.plots.base import Drawing
 from symmf.reporting.plots.registry import FIGURES, draw
@@ -67,6 +72,7 @@ def context(results: Results) -> dict[str, Any]:
         reason = "the audit of the published pairs was not run"
         lacking.append(Missing(name="audit", reason=reason, command="symmf audit"))
     experiments = experiment_sections(results)
+    scores = score_tables(results, comparison)
     return {
         "version": __version__,
         "style": Markup(_template("report.css")),
@@ -79,8 +85,11 @@ def context(results: Results) -> dict[str, Any]:
         "missing": lacking,
         "problems": results.problems,
         "sizes": sizes_grid(results),
-        "scores": score_tables(results),
+        "scores": scores,
+        "notes": said_once([(table["title"], table["notes"]) for table in scores]),
+        "trials": Markup(trials_data(results)),
         "comparison": comparison_grid(comparison, results),
+        "speed": speed_section(results.folder),
         "rule": verdicts.RULE,
         "figures": figures,
         "statistics": statistics_section(results),
@@ -141,6 +150,7 @@ def _figure(drawing: Drawing, name: str) -> dict[str, Any]:
     data = drawing.data
     return {
         "name": name,
+        "key": drawing.name,
         "title": drawing.title,
         "caption": drawing.caption,
         "files": drawing.stem,

@@ -2,46 +2,31 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
-from symmf.paper.values import METRIC_TITLES, ROWS, published_values
+from symmf.paper import METRIC_TITLES, ROWS
 from symmf.reporting.page.grid import Column, Grid, grid
 from symmf.reporting.results import Experiment, Results
 from symmf.reporting.selection.cells import collect, dataset_title
 from symmf.reporting.statistics.tests import pairwise, rank_rows
 from symmf.reporting.statistics.words import pairwise_words, ranking_words
-from symmf.reporting.tables.model import Table, combined_table
 from symmf.reporting.tables.sizes import dataset_table
 
 Section = dict[str, Any]
 
-COMPARE_COLUMNS = (
-    Column(title="Metric", key="metric"),
-    Column(title="Data set", key="dataset"),
-    Column(title="K", key="n_clusters", digits=0),
-    Column(title="Method", key="row"),
-    Column(title="Reading", key="label"),
-    Column(title="Published", key="published", digits=3),
-    Column(title="Ours", key="mean", digits=3),
-    Column(title="Std", key="std", digits=3),
-    Column(title="Low", key="low", digits=3),
-    Column(title="High", key="high", digits=3),
-    Column(title="Difference", key="difference", digits=3, signed=True),
-    Column(title="Trials", key="trials"),
-    Column(title="Verdict", key="verdict", verdict=True),
-)
 TEST_COLUMNS = (
     Column(title="Metric", key="metric"),
     Column(title="Data set", key="dataset"),
     Column(title="K", key="n_clusters", digits=0),
     Column(title="Ours against", key="title"),
     Column(title="Pairs", key="n_pairs", digits=0),
-    Column(title="Mean difference", key="difference", digits=3, signed=True),
+    Column(title="Difference", key="difference", digits=3, signed=True),
     Column(title="Rank-biserial", key="rank_biserial", digits=2, signed=True),
-    Column(title="Won minus lost", key="dominance", digits=2, signed=True),
+    Column(title="Won − lost", key="dominance", digits=2, signed=True),
     Column(title="p", key="p", digits=4),
     Column(title="p (Holm)", key="p_holm", digits=4),
     Column(title="At 0.05", key="outcome"),
@@ -63,80 +48,24 @@ SIZE_COLUMNS = (
     Column(title="Dimensions", key="dimensions", digits=0),
     Column(title="Beside the paper", key="verdict"),
 )
-METHOD_ORDER = {title: str(i) for i, title in enumerate(ROWS.values())}
 
 
-def comparison_grid(comparison: pd.DataFrame, results: Results) -> Grid:
-    """Return the published values beside ours, filterable."""
-    frame = comparison.copy()
-    frame["metric"] = frame["metric"].map(METRIC_TITLES)
-    frame["dataset"] = [dataset_title(str(d), results) for d in frame["dataset"]]
-    frame["row"] = frame["row"].map(ROWS)
-    frame["trials"] = [
-        f"{int(good)}/{int(total)}" if total else ""
-        for good, total in zip(frame["n_good"], frame["n_total"], strict=True)
+def said_once(said: Sequence[tuple[str, Sequence[str]]]) -> list[str]:
+    """Return texts about several things, each once; one thing's own with its name.
+
+    Examples
+    --------
+    >>> said_once([("NMI", ["12 cells", "p = 0.1"]), ("AC", ["12 cells", "p = 0.2"])])
+    ['12 cells', 'NMI: p = 0.1', 'AC: p = 0.2']
+    """
+    found: dict[str, list[str]] = {}
+    for title, texts in said:
+        for text in texts:
+            found.setdefault(text, []).append(title)
+    return [
+        text if len(titles) == len(said) else f"{', '.join(titles)}: {text}"
+        for text, titles in found.items()
     ]
-    return grid(
-        "comparison",
-        "Ours beside the published values",
-        frame,
-        COMPARE_COLUMNS,
-        filters=("metric", "dataset", "row", "verdict"),
-    )
-
-
-def score_tables(results: Results) -> list[Section]:
-    """Return Tables II and III with ours, the published values and differences."""
-    published = {
-        (line["metric"], ROWS[line["row"]], line["dataset"], line["n_clusters"]): line[
-            "value"
-        ]
-        for line in published_values().to_dict("records")
-    }
-    out = []
-    for metric, title in METRIC_TITLES.items():
-        table = combined_table(results, metric)
-        if table.columns:
-            out.append(_score_section(table, title, published))
-    return out
-
-
-def _score_section(
-    table: Table, title: str, published: dict[tuple[str, str, str, int], float]
-) -> Section:
-    bodies: list[list[Section]] = [[], []]
-    for row in table.rows:
-        cells = []
-        for (name, k), entry in zip(table.columns, row.cells, strict=True):
-            paper = published.get((table.metric, row.title, name, k))
-            paper = None if row.below else paper
-            run = entry.n_good > 0
-            cells.append(
-                {
-                    "ours": entry.text,
-                    "spread": entry.spread if run else "",
-                    "share": entry.share,
-                    "best": entry.best,
-                    "second": entry.second,
-                    "paper": "–" if paper is None else f"{paper:.3f}",
-                    "difference": "–"
-                    if paper is None or not run
-                    else f"{entry.mean - paper:+.3f}",
-                    "value": repr(entry.mean) if run else "",
-                }
-            )
-        bodies[row.below].append(
-            {"title": row.title, "emphasis": row.emphasis, "cells": cells}
-        )
-    return {
-        "name": f"scores-{table.metric}",
-        "title": title,
-        "caption": table.caption,
-        "groups": table.groups,
-        "columns": [k for _, k in table.columns],
-        "bodies": [body for body in bodies if body],
-        "notes": table.notes,
-    }
 
 
 def sizes_grid(results: Results) -> Grid | None:
@@ -154,9 +83,8 @@ def statistics_section(results: Results) -> Section:
         rows = collect(results, metric)
         tests = pairwise(rows, metric)
         frames.append(tests)
-        words.append(
-            (title, pairwise_words(tests) + ranking_words(rank_rows(rows, metric)))
-        )
+        said = pairwise_words(tests) + ranking_words(rank_rows(rows, metric))
+        words.append((title, said))
     frame = pd.concat(frames, ignore_index=True)
     frame["outcome"] = [
         "not distinguishable" if p >= 0.05 else "ours higher" if d > 0 else "ours lower"
@@ -171,7 +99,7 @@ def statistics_section(results: Results) -> Section:
         TEST_COLUMNS,
         filters=("metric", "dataset", "outcome"),
     )
-    return {"grid": table if len(frame) else None, "words": words}
+    return {"grid": table if len(frame) else None, "words": said_once(words)}
 
 
 def failures_grid(results: Results) -> Grid | None:
@@ -253,8 +181,10 @@ def audit_section(folder: Path, results: Results) -> Section | None:
         sentence,
     )
 
+    # The audit is of the paper: that of the reference study serves any results.
     frame = load_audit(folder)
-    if frame is None or not len(frame):
+    frame = load_audit(folder / "reference") if frame is None else frame
+    if frame is None:
         return None
     summary = cell_summary(frame)
     totals = {kind: int(summary[kind].sum()) for kind in summary.columns[3:]}
