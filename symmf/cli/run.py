@@ -123,13 +123,11 @@ def _check(
 ) -> None:
     """Tell what is known to fail before the first trial; ``stop`` where it would."""
     from symmf.errors import InputError
-    from symmf.experiment.estimate import estimate
     from symmf.experiment.preflight import check_before_start
     from symmf.experiment.store.places import results_place
 
     reference = results_place(results, reference=True).folder
-    costs = [estimate(plan, reference=reference) for plan in plans]
-    found = check_before_start(plans, costs, jobs, local=local)
+    found = check_before_start(plans, jobs, reference=reference, local=local)
     for sentence in found.warnings:
         click.echo(f"Warning: {sentence}", err=True)
     if found.problems and stop:

@@ -68,7 +68,6 @@ def estimate(
         if record.outcome.peak_memory_mb is not None
     ]
     recorded = recorded or [peak for peak in timings.peaks_mb if peak > 0]
-    rough = WORKER_MB + 3 * _megabytes(plan.data.X)
     return Estimate(
         experiment=plan.name,
         total=len(plan.selected),
@@ -77,7 +76,7 @@ def estimate(
         missing=len(missing),
         timed=len(known),
         seconds=sum(known),
-        memory_mb=max(recorded) if recorded else rough,
+        memory_mb=max(recorded) if recorded else rough_memory_mb(plan),
         memory_recorded=bool(recorded),
     )
 
@@ -144,6 +143,11 @@ class Timings:
 
 def _names(method: str, estimator: str, k: int, weight: float | None) -> list[Any]:
     return [(method, k, weight), (method, k), (estimator, k), (method,), (estimator,)]
+
+
+def rough_memory_mb(plan: Plan) -> float:
+    """Return what a worker takes at least: itself and three copies of the data."""
+    return WORKER_MB + 3 * _megabytes(plan.data.X)
 
 
 def wall_seconds(estimates: Sequence[Estimate], jobs: int) -> float:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from symmf.experiment.estimate import Estimate
+from symmf.experiment.estimate import Timings, rough_memory_mb
 from symmf.experiment.plan import Plan
 
 # Of the available memory: what a run may plan to take.
@@ -23,17 +23,20 @@ class Preflight:
 
 
 def check_before_start(
-    plans: Sequence[Plan], estimates: Sequence[Estimate], jobs: int, *, local: bool
+    plans: Sequence[Plan], jobs: int, *, reference: Path, local: bool
 ) -> Preflight:
     """Look for missing libraries and too little memory.
 
+    Records are read only where something is amiss, since a run reads them anyway.
     Trials on a cluster run with what its machines have, so nothing is looked at then.
     """
     if not local:
         return Preflight()
+    free = available_mb()
+    found = [memory_warning(plan, jobs, free, reference) for plan in plans]
     return Preflight(
         problems=tuple(missing_libraries(plans)),
-        warnings=tuple(memory_warnings(estimates, jobs, available_mb())),
+        warnings=tuple(sentence for sentence in found if sentence),
     )
 
 
@@ -41,11 +44,14 @@ def missing_libraries(plans: Sequence[Plan]) -> list[str]:
     """Say which methods with trials to run need a library that is not installed."""
     from symmf.clustering import REQUIRES
 
-    waiting = [trial for plan in plans for trial in plan.missing()]
+    asked = {trial.estimator for plan in plans for trial in plan.selected}
     sentences = []
     for method, (library, extra) in REQUIRES.items():
+        if method not in asked or importlib.util.find_spec(library) is not None:
+            continue
+        waiting = [trial for plan in plans for trial in plan.missing()]
         count = sum(trial.estimator == method for trial in waiting)
-        if count and importlib.util.find_spec(library) is None:
+        if count:
             sentences.append(
                 f"{count} of {len(waiting)} trials are of the method {method}, which "
                 f'needs {library}. Install it: pip install "symmf[{extra}]"; or leave '
@@ -54,26 +60,31 @@ def missing_libraries(plans: Sequence[Plan]) -> list[str]:
     return sentences
 
 
-def memory_warnings(
-    estimates: Sequence[Estimate], jobs: int, available: float | None
-) -> list[str]:
-    """Say which experiments need more memory than there is, and how many jobs fit."""
-    sentences = []
-    for cost in estimates:
-        need = cost.memory_mb * jobs
-        if not cost.missing or available is None or need <= SHARE * available:
-            continue
-        fit = int(SHARE * available // cost.memory_mb)
-        advice = (
-            f"Give --jobs {fit}."
-            if fit
-            else "Even one job may not fit; leave experiments out with --skip."
-        )
-        sentences.append(
-            f"{cost.experiment}: {jobs} jobs of about {cost.memory_mb:.0f} MB need "
-            f"more than the {available:.0f} MB that are free. {advice}"
-        )
-    return sentences
+def memory_warning(
+    plan: Plan, jobs: int, available: float | None, reference: Path
+) -> str:
+    """Say that an experiment needs more memory than there is, and how many jobs fit."""
+    each = memory_mb(plan, reference)
+    if available is None or each * jobs <= SHARE * available or not plan.missing():
+        return ""
+    fit = int(SHARE * available // each)
+    advice = (
+        f"Give --jobs {fit}."
+        if fit
+        else "Even one job may not fit; leave experiments out with --skip."
+    )
+    return (
+        f"{plan.name}: {jobs} jobs of about {each:.0f} MB need more than the "
+        f"{available:.0f} MB that are free. {advice}"
+    )
+
+
+def memory_mb(plan: Plan, reference: Path) -> float:
+    """Return what one worker takes: the highest in a table of trials, or a guess."""
+    known = Timings()
+    for folder in (plan.store.folder, reference / plan.name):
+        known.add_rows(folder)
+    return max(known.peaks_mb, default=0.0) or rough_memory_mb(plan)
 
 
 def available_mb() -> float | None:

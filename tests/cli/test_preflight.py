@@ -10,23 +10,8 @@ from test_cli_run import one_pool, shared_pool, symmf  # noqa: F401
 from test_runner import methods  # noqa: F401
 
 from symmf.errors import DataError, InputError
-from symmf.experiment.estimate import Estimate
+from symmf.experiment import preflight
 from symmf.experiment.plan import make_plans
-from symmf.experiment.preflight import available_mb, memory_warnings
-
-
-def cost(megabytes, missing=3):
-    return Estimate(
-        experiment="tiny",
-        total=3,
-        done=0,
-        failed=0,
-        missing=missing,
-        timed=0,
-        seconds=0.0,
-        memory_mb=megabytes,
-        memory_recorded=True,
-    )
 
 
 @pytest.mark.parametrize(
@@ -38,12 +23,18 @@ def cost(megabytes, missing=3):
         (400, 2, None, None),
     ],
 )
-def test_too_little_memory_is_told_with_the_jobs_that_fit(need, jobs, free, advice):
-    found = memory_warnings([cost(need)], jobs, free)
+def test_too_little_memory_is_told_with_the_jobs_that_fit(
+    tmp_path, monkeypatch, need, jobs, free, advice
+):
+    (plan,) = make_plans([write_config(tmp_path, "[kmeans]")], results=tmp_path)
+    assert preflight.memory_mb(plan, tmp_path / "reference") > 100
+    monkeypatch.setattr(preflight, "memory_mb", lambda *_: need)
+    found = preflight.memory_warning(plan, jobs, free, tmp_path)
     assert bool(found) == (advice is not None)
-    assert advice is None or advice in found[0]
-    assert memory_warnings([cost(10**9, missing=0)], jobs, free) == []
-    assert available_mb() is None or available_mb() > 0
+    assert advice is None or advice in found
+    plan.selected = []
+    assert not preflight.memory_warning(plan, jobs, free, tmp_path)
+    assert preflight.available_mb() is None or preflight.available_mb() > 0
 
 
 def test_a_missing_library_stops_the_run_before_it_starts(tmp_path, capfd, monkeypatch):
