@@ -21,6 +21,7 @@ import pandas as pd
 from symmf.errors import InputError
 from symmf.experiment.store import layout
 from symmf.experiment.store.tables import read_mapping, table_texts
+from symmf.notation import FloatArray
 from symmf.paper.roles import TABLE_ROLES, Role
 from symmf.validation import did_you_mean, is_whole
 
@@ -345,24 +346,19 @@ def _read_table(
     if not text:
         return _empty(columns)
     try:
-        raw = pd.read_csv(io.StringIO(text), dtype=str, keep_default_na=False)
+        found = list(pd.read_csv(io.StringIO(text), nrows=0).columns)
+        frame = _parsed(text, {n: k for n, k in columns.items() if n in found})
     except ValueError as error:  # pandas' parser errors are ValueErrors
         reason = str(error).splitlines()[0] if str(error) else "it is not a table"
         problems.append(f"{where} could not be read and is left out: {reason}.")
         return _empty(columns)
-    absent = [
-        name
-        for name in columns
-        if name not in raw.columns and name not in layout.OPTIONAL_COLUMNS
-    ]
-    if absent:
-        problems.append(f"{where} lacks the columns {', '.join(absent)}.")
-    nothing = pd.Series([""] * len(raw), dtype=object)
-    out: dict[str, Any] = {}
-    for name, kind in columns.items():
-        cells = raw.get(name, nothing)
-        out[name] = cells.astype(object) if kind is str else _numbers(cells)
-    frame = pd.DataFrame(out, columns=list(columns))
+    absent = [name for name in columns if name not in found]
+    if set(absent) - layout.OPTIONAL_COLUMNS:
+        named = [name for name in absent if name not in layout.OPTIONAL_COLUMNS]
+        problems.append(f"{where} lacks the columns {', '.join(named)}.")
+    for name in absent:
+        frame[name] = "" if columns[name] is str else np.nan
+    frame = frame[list(columns)]
     fits = _placed(frame)
     if not fits.all():
         problems.append(
@@ -386,8 +382,22 @@ def _placed(frame: pd.DataFrame) -> pd.Series[bool]:
     return fits
 
 
-def _numbers(cells: Iterable[object]) -> list[float]:
-    return [_number(cell) for cell in cells]
+def _parsed(text: str, columns: Mapping[str, layout.Kind]) -> pd.DataFrame:
+    """Parse a table; a cell that should be a number and is none becomes NaN."""
+    frame = pd.read_csv(
+        io.StringIO(text), usecols=list(columns), dtype=object, keep_default_na=False
+    )
+    numbers = [name for name, kind in columns.items() if kind is not str]
+    return frame.assign(**{name: _numbers(frame[name]) for name in numbers})
+
+
+def _numbers(cells: pd.Series[Any]) -> FloatArray:
+    # Not pandas' own parser: its last bits depend on its version.
+    texts = cells.to_numpy(dtype=object)
+    try:
+        return np.where(texts == "", "nan", texts).astype(float)
+    except ValueError:
+        return np.array([_number(text) for text in texts])
 
 
 def _number(text: object) -> float:

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import itertools
 import math
 from pathlib import Path
 
@@ -65,6 +66,28 @@ def test_effect_sizes_by_hand() -> None:
     tied = paired_test([1, 1], [1, 1])
     assert (tied.p_value, tied.rank_biserial, tied.dominance) == (1, 0, 0)
     assert math.isnan(paired_test([], []).p_value)
+
+
+@given(st.lists(st.integers(-4, 4), min_size=1, max_size=8))
+def test_small_samples_are_tested_by_all_sign_patterns(differences) -> None:
+    moved = np.array([float(d) for d in differences if d] or [1.0])
+    ranks = stats.rankdata(np.abs(moved))
+    signs = np.array(list(itertools.product([0, 1], repeat=len(moved))))
+    sums = signs @ ranks
+    own = ranks[moved > 0].sum()
+    expected = min(1.0, 2 * min((sums <= own).mean(), (sums >= own).mean()))
+    assert paired_test(moved, np.zeros(len(moved))).p_value == pytest.approx(expected)
+
+
+def test_the_counted_p_value_is_scipys() -> None:
+    rng = np.random.default_rng(0)
+    for n in (5, 10, 13, 14):
+        plain = rng.normal(size=n)
+        found = paired_test(plain, np.zeros(n)).p_value
+        assert found == pytest.approx(stats.wilcoxon(plain).pvalue)
+    tied = np.array([1.0, 1, -1, 2, 2, -3])
+    found = paired_test(tied, np.zeros(6)).p_value
+    assert found == pytest.approx(stats.wilcoxon(tied).pvalue)
 
 
 def test_ten_pairs_reach_the_smallest_p() -> None:

@@ -8,13 +8,15 @@ reading over data sets; the reading that stands for a row of the paper is that r
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
-import pandas as pd
+from numpy.typing import NDArray
 
+from symmf.notation import FloatArray
 from symmf.paper.roles import Role
 from symmf.paper.values import DATASET_TITLES, ROWS
 from symmf.reporting.results import Experiment, Results, is_good, remembered
@@ -121,65 +123,108 @@ class Row:
         return any(cell.reading.oracle for cell in self.cells.values())
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Trials:
+    """The trials of an entry at one K, as arrays in the order of the trials."""
+
+    trial: NDArray[np.int64]
+    weight: FloatArray
+    good: NDArray[np.bool_]
+    score: FloatArray
+    ac: FloatArray
+    silhouette: FloatArray
+    status: NDArray[np.object_]
+    key: NDArray[np.object_]
+
+    def __getitem__(self, chosen: Any) -> _Trials:
+        return _Trials(**{name: getattr(self, name)[chosen] for name in self.__slots__})
+
+
 @remembered
 def cells(experiment: Experiment, metric: str) -> tuple[Cell, ...]:
     """Return every cell of an experiment for one metric, empty ones included."""
-    trials = experiment.trials
-    good = is_good(trials, metric)
-    tables = {
-        (str(group["method"].iloc[0]), int(group["n_clusters"].iloc[0])): group
-        for _, group in trials.groupby(["method", "n_clusters"])
-    }
+    tables = _by_entry(experiment, metric)
+    nothing = next(iter(tables.values()))[:0] if tables else None
     out: list[Cell] = []
     for reading in readings(experiment):
         for k in experiment.cluster_counts:
-            group = tables.get((reading.method, k), trials.iloc[:0])
-            fine = group[good.loc[group.index]]
-            if reading.choice is Choice.BLIND:
-                group = fine = _best_silhouettes(fine)
-            elif reading.oracle or reading.weight is not None:
-                weight = best_weight(fine) if reading.oracle else reading.weight
-                group, fine = (g[g["lambda"] == weight] for g in (group, fine))
-            fine = fine.sort_values("trial")
-            out.append(
-                Cell(
-                    reading=reading,
-                    n_clusters=k,
-                    metric=metric,
-                    scores=tuple(
-                        zip(fine["trial"].astype(int), fine[metric], strict=True)
-                    ),
-                    n_total=experiment.planned(k),
-                    keys=tuple(str(key) for key in fine["key"]),
-                    lost=_lost(group, len(fine), experiment.planned(k)),
-                )
-            )
+            found = tables.get((reading.method, k), nothing)
+            out.append(_cell(reading, k, metric, found, experiment.planned(k)))
     return tuple(out)
 
 
-def _lost(trials: pd.DataFrame, n_good: int, n_total: int) -> str:
+def _by_entry(experiment: Experiment, metric: str) -> dict[tuple[str, int], _Trials]:
+    trials = experiment.trials.sort_values("trial", kind="stable")
+    whole = _Trials(
+        trial=trials["trial"].to_numpy(dtype=np.int64),
+        weight=trials["lambda"].to_numpy(dtype=float),
+        good=is_good(trials, metric).to_numpy(dtype=bool),
+        score=trials[metric].to_numpy(dtype=float),
+        ac=trials["ac"].to_numpy(dtype=float),
+        silhouette=trials["silhouette"].to_numpy(dtype=float),
+        status=trials["status"].to_numpy(dtype=object),
+        key=trials["key"].to_numpy(dtype=object),
+    )
+    places: dict[tuple[str, int], list[int]] = {}
+    named = zip(trials["method"], trials["n_clusters"], strict=True)
+    for index, (method, k) in enumerate(named):
+        places.setdefault((str(method), int(k)), []).append(index)
+    return {where: whole[np.array(indices)] for where, indices in places.items()}
+
+
+def _cell(
+    reading: Reading, k: int, metric: str, found: _Trials | None, n_total: int
+) -> Cell:
+    if found is None:
+        lost = f"{n_total} not run" if n_total else ""
+        return Cell(
+            reading=reading, n_clusters=k, metric=metric, scores=(), n_total=n_total,
+            lost=lost,
+        )  # fmt: skip
+    if reading.choice is Choice.BLIND:
+        found = _best_silhouettes(found[found.good])
+    elif reading.oracle or reading.weight is not None:
+        weight = best_weight(found[found.good]) if reading.oracle else reading.weight
+        found = found[found.weight == weight]
+    fine = found[found.good]
+    scores = zip(fine.trial.tolist(), fine.score.tolist(), strict=True)
+    return Cell(
+        reading=reading,
+        n_clusters=k,
+        metric=metric,
+        scores=tuple(scores),
+        n_total=n_total,
+        keys=tuple(str(key) for key in fine.key),
+        lost=_lost(found, len(fine.trial), n_total),
+    )
+
+
+def _lost(trials: _Trials, n_good: int, n_total: int) -> str:
     if n_good == n_total:
         return ""
-    bad = trials[trials["status"] != "ok"]["status"].value_counts()
-    parts = [f"{int(bad[status])} {status}" for status in sorted(bad.index)]
-    rest = n_total - n_good - int(bad.sum())
+    bad = Counter(str(status) for status in trials.status if status != "ok")
+    parts = [f"{bad[status]} {status}" for status in sorted(bad)]
+    rest = n_total - n_good - bad.total()
     if rest > 0:
         parts.append(f"{rest} not run")
     return ", ".join(parts)
 
 
-def _best_silhouettes(trials: pd.DataFrame) -> pd.DataFrame:
+def _best_silhouettes(trials: _Trials) -> _Trials:
     """Keep, of every trial, the run with the best silhouette: no labels needed."""
-    known = trials[trials["silhouette"].notna()].sort_values(
-        ["trial", "silhouette", "lambda"], ascending=[True, False, True]
-    )
-    return known.drop_duplicates("trial")
+    known = trials[~np.isnan(trials.silhouette)]
+    order = np.lexsort((known.weight, -known.silhouette, known.trial))
+    _, first = np.unique(known.trial[order], return_index=True)
+    return known[order[first]]
 
 
-def best_weight(trials: pd.DataFrame) -> float:
+def best_weight(trials: _Trials) -> float:
     """Return the lambda with the highest mean AC: a choice that peeks at labels."""
-    means = trials.groupby("lambda")["ac"].mean()
-    return float(str(means.idxmax())) if means.notna().any() else REFERENCE_WEIGHT
+    grid = np.unique(trials.weight[~np.isnan(trials.weight)])
+    means = [float(np.mean(trials.ac[trials.weight == weight])) for weight in grid]
+    if not means or all(np.isnan(means)):
+        return REFERENCE_WEIGHT
+    return float(grid[int(np.nanargmax(means))])
 
 
 @remembered
