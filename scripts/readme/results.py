@@ -1,73 +1,139 @@
-"""The parts of README.md that hold numbers, generated from the committed results."""
+"""The parts of README.md with numbers or names, made from the study and the code."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 
 import pandas as pd
 
-from scripts.readme.speed import speed_block
 from symmf.errors import InputError
-from symmf.paper.values import DATASET_TITLES
+from symmf.paper import DATASET_TITLES
 from symmf.reporting.results import Results, load_results
+from symmf.reporting.tables.beyond import COLUMNS, beyond_table
 from symmf.reporting.verdicts.claims import ledger
+from symmf.reporting.verdicts.decision import ClaimVerdict
 from symmf.reporting.verdicts.values import compare, counts
+from symmf.solvers import SOLVERS
+from symmf.texts import markdown_table
 
-# The readings of the proposed method shown beside the paper's row "Ours".
-READINGS = ("symmf_published", "symmf")
-METRICS = ("ac", "nmi")
+NOTHING = "No results yet: run `symmf run coil20`."
 
 
-def results_block(results: Results) -> str:
-    """Ours beside the paper's, for the proposed method in both readings."""
+def found_block(results: Results) -> str:
+    """Return what the study found, in a few lines."""
     comparison = compare(results)
-    ours = comparison[(comparison["row"] == "ours") & (comparison["n_good"] > 0)]
-    ours = ours[ours["experiment"] == ours["dataset"]]
-    if ours.empty:
-        return "No results yet: run `symmf run configs/coil20.yaml`."
-    lines = [
-        "| data | K | reading | paper AC / NMI | our AC | our NMI | trials | verdict |",
-        "|---|---|---|---|---|---|---|---|",
-    ]
-    for dataset in DATASET_TITLES:
-        part = ours[ours["dataset"] == dataset]
-        for k in sorted(part["n_clusters"].unique()):
-            for method in READINGS:
-                row = _row(part[part["n_clusters"] == k], method)
-                if row:
-                    lines.append(f"| {DATASET_TITLES[dataset]} | {k} | {row} |")
     tally = counts(comparison)
-    text = ", ".join(f"{n} {verdict}" for verdict, n in tally.items() if n)
-    lines += ["", f"All 216 published values, primary reading: {text}."]
+    if not any(n for verdict, n in tally.items() if verdict != "not run"):
+        return NOTHING
+    claims = Counter(each.verdict for each in ledger(results))
+    said = {word: claims[verdict] for verdict, word in _PLURAL.items()}
+    lines = [
+        f"- Of {sum(claims.values())} claims of the paper: {_listed(said)}.",
+        f"- Of {sum(tally.values())} published scores: {_listed(tally)}.",
+        *_audit_line(results.folder / "audit" / "audit.csv"),
+        *_quality_line(results.folder / "benchmarks" / "quality.csv"),
+    ]
     return "\n".join(lines)
 
 
-def _row(cell: pd.DataFrame, method: str) -> str:
-    of = {m: cell[(cell["metric"] == m) & (cell["method"] == method)] for m in METRICS}
-    if any(part.empty for part in of.values()):
-        return ""
-    ac, nmi = (of[m].iloc[0] for m in METRICS)
-    verdicts = f"AC {ac['verdict']}, NMI {nmi['verdict']}"
-    trials = f"{ac['n_good']}/{ac['n_total']}"
-    return (
-        f"{ac['label']} | {ac['published']:.3f} / {nmi['published']:.3f} "
-        f"| {ac['mean']:.3f} ± {ac['std']:.3f} | {nmi['mean']:.3f} ± {nmi['std']:.3f} "
-        f"| {trials} | {verdicts}"
+_PLURAL = {
+    ClaimVerdict.HOLDS: "hold",
+    ClaimVerdict.PARTLY: "hold partly",
+    ClaimVerdict.DOES_NOT_HOLD: "do not hold",
+    ClaimVerdict.CANNOT: "cannot be decided",
+}
+
+
+def _listed(tally: dict[str, int]) -> str:
+    return ", ".join(f"{n} {verdict}" for verdict, n in tally.items() if n)
+
+
+def _audit_line(path: Path) -> list[str]:
+    if not path.exists():
+        return []
+    frame = pd.read_csv(path)
+    pairs = frame.assign(out=frame["verdict"] == "impossible").groupby(
+        ["dataset", "n_clusters", "row"]
+    )["out"]
+    impossible, total = int(pairs.all().sum()), len(pairs)
+    return [
+        f"- {impossible} of {total} published (AC, NMI) pairs cannot be means over the "
+        "same runs, whatever the method."
+    ]
+
+
+def _quality_line(path: Path) -> list[str]:
+    """Name the best two general clusterers of the quality benchmark."""
+    if not path.exists():
+        return []
+    frame = pd.read_csv(path).sort_values("mean_ari", ascending=False)
+    shown = ", ".join(
+        f"{row['method']} {row['mean_ari']:.3f}" for _, row in frame.head(4).iterrows()
     )
+    sets = int(frame["data_sets"].max())
+    return [f"- Mean ARI over {sets} benchmark data sets: {shown}."]
 
 
-def claims_block(results: Results) -> str:
-    """Every claim of the paper with its verdict."""
-    lines = ["| claim of the paper | verdict |", "|---|---|"]
-    lines += [f"| {each.claim.claim} | {each.verdict} |" for each in ledger(results)]
-    return "\n".join(lines)
+def beyond_block(results: Results) -> str:
+    """Return AC / NMI of "Ours" for every cell: published, and what it takes."""
+    frame = beyond_table(results).frame
+    if frame.empty:
+        return NOTHING
+    rows = []
+    for dataset, title in DATASET_TITLES.items():
+        part = frame[frame["dataset"] == dataset]
+        for k in sorted(part["n_clusters"].unique()):
+            cell = part[part["n_clusters"] == k]
+            published = cell.drop_duplicates("metric").set_index("metric")["published"]
+            values = [
+                _pair(cell[cell["column"] == column]) for column in COLUMNS.values()
+            ]
+            shown = f"{published['ac']:.3f} / {published['nmi']:.3f}"
+            rows.append([title, str(k), shown, *values])
+    met = frame[frame["met"] == "yes"]["column"].value_counts()
+    run = frame["column"].value_counts()
+    reached = ", ".join(
+        f"{column} {int(met.get(column, 0))} of {int(run[column])}"
+        for column in COLUMNS.values()
+        if column in run
+    )
+    header = ["data", "K", "published", *COLUMNS.values()]
+    table = markdown_table(header, rows, "lr" + "r" * (len(header) - 2))
+    return f"{table}\n\nPublished values reached: {reached}."
+
+
+def _pair(cell: pd.DataFrame) -> str:
+    if cell.empty:
+        return "–"
+    of = cell.set_index("metric")
+    shown = [
+        f"**{of.loc[m, 'mean']:.3f}**"
+        if of.loc[m, "met"] == "yes"
+        else f"{of.loc[m, 'mean']:.3f}"
+        for m in ("ac", "nmi")
+    ]
+    return " / ".join(shown)
+
+
+def solvers_block(results: Results) -> str:  # noqa: ARG001 - made from the registry
+    """Return the registered solvers: what each is, and on which sets."""
+    rows = []
+    for name, solver in SOLVERS.items():
+        sets = list(solver.constraints)
+        shown = f"`{sets[0]}`" if len(sets) == 1 else f"{len(sets)} sets"
+        if len(sets) == 2:
+            shown = ", ".join(f"`{each}`" for each in sets)
+        monotone = "yes" if solver.monotone else "no"
+        rows.append([f"`{name}`", solver.title, shown, monotone])
+    return markdown_table(["solver", "method", "H in", "monotone"], rows)
 
 
 BLOCKS: dict[str, Callable[[Results], str]] = {
-    "results": results_block,
-    "claims": claims_block,
-    "speed": speed_block,
+    "found": found_block,
+    "beyond": beyond_block,
+    "solvers": solvers_block,
 }
 
 
