@@ -132,6 +132,13 @@ def lsa(X: AnyMatrix) -> AnyMatrix:
     return LSA().fit_transform(_checked(X, "lsa"))
 
 
+def lsa_300(X: AnyMatrix) -> AnyMatrix:
+    """Return latent semantic analysis: 300 dimensions, learned from the rows given."""
+    from symmf.features.text import LSA
+
+    return LSA(n_components=300).fit_transform(_checked(X, "lsa_300"))
+
+
 def hog(X: AnyMatrix) -> AnyMatrix:
     """Return histograms of oriented gradients of square images."""
     from symmf.features.images import HOG
@@ -167,6 +174,7 @@ PREPROCESS: dict[str, Callable[[AnyMatrix], AnyMatrix]] = {
     "log_tfidf": log_tfidf,
     "tfidf_views": tfidf_views,
     "lsa": lsa,
+    "lsa_300": lsa_300,
     "hog": hog,
     "image_features": image_features,
     "image_similarity": image_similarity,
