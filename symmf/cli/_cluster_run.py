@@ -111,7 +111,7 @@ def run_request(request: Request) -> Answer:
         if request.save is not None:
             check_savable(task.data)
         if k == "auto" and request.method != "symmf":
-            k = choose_k(task, {}, request.seed)
+            k = choose_k(task, request.seed)
         return answer(
             task,
             k,

@@ -46,6 +46,10 @@ COMMANDS = {
     "data": ("symmf.cli.data:data", "List, fetch, verify or import the datasets."),
     "methods": ("symmf.cli.methods:methods", "List the methods and their parameters."),
     "cluster": ("symmf.cli.cluster:cluster", "Cluster your own data."),
+    "select": (
+        "symmf.cli.select:select",
+        "Recommend a number of clusters, with evidence.",
+    ),
     "help": ("symmf.cli.main:help_page", "Show this page, or that of a command."),
 }
 

@@ -317,7 +317,7 @@ def _stability(
 
 
 def _part(X: Any, rows: Any, recipe: Recipe) -> Any:
-    if recipe.similarity == "precomputed":
+    if recipe.similarity in ("precomputed", "diffusion"):
         return X[rows][:, rows]
     return sparse.csr_array(X)[rows] if sparse.issparse(X) else X[rows]
 

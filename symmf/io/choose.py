@@ -36,6 +36,7 @@ class Chosen:
     ids: list[str] | None
     id_name: str
     classes: list[str] | None
+    notes: list[str]
     warnings: list[str]
     columns: list[int]
 
@@ -70,6 +71,7 @@ def choose_columns(
     InputError
         If a column is named that is not there, or for two purposes.
     """
+    notes: list[str] = []
     warnings: list[str] = []
     id_at = None if id is None else table.position(id, "--id")
     label_at = None if labels is None else table.position(labels, "--labels")
@@ -85,9 +87,9 @@ def choose_columns(
         # What is not clustered may still name the rows.
         others = [j for j in range(len(table.names)) if j not in {*left, *dropped}]
         others = [j for j in others if j != label_at]
-        id_at = _set_ids_aside(table, others, id_at, [])
+        id_at = _set_ids_aside(table, others, id_at, [], [])
     else:
-        id_at = _set_ids_aside(table, left, id_at, warnings)
+        id_at = _set_ids_aside(table, left, id_at, notes, warnings)
         if not points:
             _refuse_edges(table, left)
     _refuse_texts(table, left)
@@ -102,6 +104,7 @@ def choose_columns(
         ids=None if id_at is None else table.texts(id_at),
         id_name="row" if id_at is None else table.names[id_at],
         classes=None if label_at is None else _classes(table, label_at),
+        notes=notes,
         warnings=warnings,
         columns=left,
     )
@@ -142,7 +145,11 @@ def is_counter(values: Any) -> bool:
 
 
 def _set_ids_aside(
-    table: Table, left: list[int], id_at: int | None, warnings: list[str]
+    table: Table,
+    left: list[int],
+    id_at: int | None,
+    notes: list[str],
+    warnings: list[str],
 ) -> int | None:
     """Take columns that number or name the rows out of ``left``; return the id."""
     for j in list(left):
@@ -152,7 +159,7 @@ def _set_ids_aside(
             if id_at is None and table.n > 1 and len(set(column)) == table.n:
                 left.remove(j)
                 id_at = j
-                warnings.append(
+                notes.append(
                     f"Column {name!r} has another text in every row and was taken as "
                     f"their names (--id {quoted(name)})."
                 )

@@ -205,7 +205,7 @@ def _from_table(table: Table, chosen: Chosen) -> UserMatrix:
         id_name=chosen.id_name,
         classes=classes,
         kept=kept,
-        notes=table.notes,
+        notes=[*table.notes, *chosen.notes],
         warnings=chosen.warnings,
     )
 

@@ -265,3 +265,35 @@ def test_too_large_for_memory_is_a_sentence(run, tmp_path):
     assert code in (2, 3)
     assert "memory" in err
     assert "Traceback" not in err
+
+
+def test_select_shows_the_evidence_and_a_recommendation(run, tmp_path):
+    customers(tmp_path / "t.csv")
+    args = ("--standardize", "--to", 6, "--lambda", 0, "--lambda", 0.5)
+    code, out, _ = run("select", "t.csv", *args, "--plot", "e.png")
+    assert code == 0
+    lines = [line.split("\t") for line in out.splitlines()]
+    assert lines[0] == ["K", "silhouette", "eigengap", "stability", "best by"]
+    assert [line[0] for line in lines[1:6]] == ["2", "3", "4", "5", "6"]
+    assert "silhouette" in lines[2][-1]
+    assert "3 clusters:" in out
+    assert "lambda: 0 is recommended" in out
+    assert (tmp_path / "e.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_select_works_on_documents_and_graphs_and_refuses_nonsense(run, tmp_path):
+    notes(tmp_path / "notes.txt")
+    assert "3 clusters:" in run("select", "notes.txt", "--to", 5)[1]
+    assert "is needed" in run("select", "notes.txt", "--from", 9, "--to", 3)[2]
+    (tmp_path / "s.csv").write_text("a,b\n1,2\n3,4.5\n")
+    code, _, err = run("select", "s.csv")
+    assert code == 2
+    assert "too few" in err
+
+
+def test_the_page_shows_the_choice_of_k(run, tmp_path):
+    customers(tmp_path / "t.csv")
+    run("cluster", "t.csv", "--report", "p.html", "--no-stability")
+    page = (tmp_path / "p.html").read_text()
+    assert "How many clusters?" in page
+    assert 'class="pick"' in page

@@ -52,10 +52,10 @@ def test_text_ids_become_names_of_the_rows_and_are_not_clustered(tmp_path):
     data = read_matrix(path)
     np.testing.assert_array_equal(data.X, X)
     assert data.ids == ids
-    assert "--id customer" in data.warnings[0]
+    assert "--id customer" in data.notes[0]
     asked = read_matrix(path, id="customer")
     assert asked.ids == ids
-    assert asked.warnings == []
+    assert asked.notes == asked.warnings == []
 
 
 @pytest.mark.parametrize(
