@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import os
+import shutil
 import subprocess
 import sys
 import zipfile
@@ -92,6 +93,13 @@ def test_the_wheel_alone_lists_runs_and_compares(tmp_path):
     symmf("run", "quickstart", "--quiet", "--set", "trials=1", "--set", "n_clusters=3")
     assert (home / "results" / "quickstart" / "trials.csv").is_file()
     assert "reference" in symmf("compare", "--reference")
+    for name in ("my_methods.py", "my_study.yaml", "my_points.csv", "my_points.yaml"):
+        shutil.copy(ROOT / "docs" / "examples" / name, home)
+    symmf("run", "my_study.yaml", "--plugin", "my_methods.py", "--quiet")
+    symmf("run", "my_points.yaml", "--quiet")
+    assert "Spherical k-means" in symmf("tables", "my_study")
+    assert "AgglomerativeClustering" in symmf("tables", "my_points")
+    assert "equal" in symmf("verify", "convergence", "--sample", "1", "--jobs", "1")
     assert not any((installed / "symmf" / "_shipped").rglob("tables"))
 
 
@@ -101,8 +109,6 @@ BUILD = (
 
 
 def _copy_sources(target):
-    import shutil
-
     target.mkdir()
     left_out = shutil.ignore_patterns("__pycache__", "records", "*.egg-info", "build")
     for name in ("symmf", "configs", "results/reference"):

@@ -177,8 +177,8 @@ def run_again(
         by_data.setdefault(name, []).append(trial)
     with LocalPool(1) as own:
         for group in by_data.values():
-            data = _data(group[0])
             jobs = [_job(trial) for trial in group]
+            data = _data(group[0])
             updates = (backend or own).run(jobs, {data.digest: data}, threading.Event())
             for update in updates:
                 if update.outcome is not None:
@@ -226,7 +226,13 @@ def _named(plugin: Mapping[str, str]) -> str:
 def _data(trial: Trial) -> Any:
     from symmf.experiment.data import load_data
 
-    data = load_data(trial.dataset, trial.options)
+    try:
+        data = load_data(trial.dataset, trial.options)
+    except InputError as error:
+        raise DataError(
+            f"The data of the trial cannot be loaded. {error} A data set of a plugin "
+            "needs its file: --plugin FILE."
+        ) from None
     if data.digest != trial.data_digest:
         raise DataError(
             f"The data set {trial.dataset} is not the one the record was made from "

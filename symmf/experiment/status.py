@@ -107,6 +107,7 @@ def describe_record(store: ExperimentStore, record: Record) -> str:
         f"trial        {trial.title}",
         f"estimator    {trial.estimator} {_text(trial.parameters)}",
         f"defaults     {_text(trial.defaults)}",
+        *_plugin_line(trial),
         f"data         {trial.dataset} {_text(trial.options)} {trial.data_digest[:12]}",
         f"classes      {' '.join(map(str, trial.classes)) or 'all'}",
         f"preprocess   {'+'.join(trial.preprocess) or 'none'}",
@@ -134,6 +135,12 @@ def describe_record(store: ExperimentStore, record: Record) -> str:
         lines.append("traceback")
         lines += _indented(outcome.traceback)
     return "\n".join(lines)
+
+
+def _plugin_line(trial: Trial) -> list[str]:
+    if not trial.plugin:
+        return []
+    return [f"plugin       {' '.join(filter(None, trial.plugin.values()))}"]
 
 
 def _text(value: Any) -> str:

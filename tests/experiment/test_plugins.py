@@ -58,7 +58,7 @@ GOOD = MINE.format(body="self.labels_ = np.arange(len(X)) % self.k + self.shift"
 
 
 def test_the_example_runs_and_is_kept_like_ours(tmp_path, pool):  # noqa: F811
-    source = register_plugin(EXAMPLES / "my_plugin.py")
+    source = register_plugin(EXAMPLES / "my_methods.py")
     summary, (plan,) = run_config(EXAMPLES / "my_study.yaml", tmp_path, pool)
     assert summary.exit_code == 0
     table = pd.read_csv(plan.store.folder / "trials.csv")

@@ -1,6 +1,6 @@
 """An own method and own data for a comparison, without a change to the package.
 
-    symmf run my_study.yaml --plugin my_plugin.py
+    symmf run my_study.yaml --plugin my_methods.py
 
 A method is a scikit-learn clusterer: it takes its parameters by name, has ``fit(X)``
 and then ``labels_``. ``n_clusters`` and ``random_state`` are set for every trial. With
