@@ -104,6 +104,34 @@ def peers(repeats: int, octave_code: str | None) -> None:
 
 
 @main.command()
+@click.option("--most", default=20_000, show_default=True, help="Largest data set.")
+@click.option("--only", help="Only data sets whose names contain this.")
+@click.option("--select/--no-select", "rules", default=True, show_default=True)
+def quality(most: int, only: str | None, rules: bool) -> None:
+    """SymMF against general-purpose clusterers on data sets with known classes."""
+    from scripts.benchmarks import quality as parts
+
+    frame = parts.measure(most, only)
+    table = parts.summary(frame)
+    small = frame[frame["n"] <= 6000]
+    facts = {
+        "largest": most,
+        "sets": int(frame["set"].nunique()),
+        "sets_up_to_6000": int(small["set"].nunique()),
+        "ari_mean_up_to_6000": small.groupby("method")["ari"].mean().to_dict(),
+        "seed": parts.SEED,
+    }
+    if rules and only is None:
+        hits = parts.select_hits(min(most, 6000))
+        parts.write_hits(hits)
+        facts["select"] = hits
+        facts["predict_agreement"] = parts.predict_agreement(min(most, 6000))
+    OUT.mkdir(parents=True, exist_ok=True)
+    frame.to_csv(OUT / "quality_sets.csv", index=False, float_format="%.6g")
+    save("quality", table, facts)
+
+
+@main.command()
 @click.option("--largest", default=1_000_000, show_default=True)
 @click.option("--repeats", default=5, show_default=True)
 def scale(largest: int, repeats: int) -> None:

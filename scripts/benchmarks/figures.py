@@ -28,7 +28,11 @@ def draw(folder: Path, name: str) -> None:
     if not path.exists():
         return
     table = pd.read_csv(path)
-    if name == "scale":
+    if name == "quality":
+        from scripts.benchmarks.quality import picture
+
+        figure = picture(table)
+    elif name == "scale":
         facts = json.loads((folder / "scale.json").read_text(encoding="utf-8"))
         figure = _growth(table, facts)
     else:
@@ -38,7 +42,7 @@ def draw(folder: Path, name: str) -> None:
 
 def draw_all(folder: Path) -> None:
     """Draw every table of the folder."""
-    for name in [*_RATIOS, "scale"]:
+    for name in [*_RATIOS, "scale", "quality"]:
         draw(folder, name)
 
 

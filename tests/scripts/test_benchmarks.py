@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import time
 from pathlib import Path
 
 import numpy as np
@@ -67,3 +68,30 @@ def test_the_corpus_is_seeded_and_planted() -> None:
     assert sizes_up_to(1_000_000) == [10_000, 32_000, 101_000, 319_000, 1_000_000]
     growth = pd.DataFrame({"n": [10, 100, 1000], "seconds": [2.0, 20.0, 200.0]})
     assert fit_exponent(growth) == pytest.approx(1)
+
+
+def test_quality_counts_what_both_methods_have() -> None:
+    from scripts.benchmarks.quality import OURS, picture, summary
+
+    rows = [
+        {"set": name, "method": method, "ari": score, "ac": score, "seconds": 1.0}
+        for name, scores in {"a": (0.9, 0.5), "b": (0.8, 0.8), "c": (0.2, 0.6)}.items()
+        for method, score in zip((OURS, "other"), scores, strict=True)
+    ]
+    rows.append({"set": "d", "method": OURS, "ari": 1.0, "ac": 1.0, "seconds": 3.0})
+    rows.append({"set": "d", "method": "other", "note": "more than 120 s"})
+    table = summary(pd.DataFrame(rows)).set_index("method")
+    assert (table.loc["other", "wins"], table.loc["other", "losses"]) == (1, 1)
+    assert table.loc["other", "gain"] == pytest.approx(0.0)
+    assert table.loc["other", "gain_low"] < 0 < table.loc["other", "gain_high"]
+    assert table.loc[OURS, "sets"] == 4
+    assert table.loc["other", "sets"] == 3
+    assert table.loc[OURS, "ari_mean"] == pytest.approx(0.725)
+    assert len(picture(table.reset_index()).axes) == 2
+
+
+def test_a_method_that_does_not_end_is_stopped() -> None:
+    from scripts.benchmarks.quality import at_most
+
+    with pytest.raises(TimeoutError, match=r"0\.05"), at_most(0.05):
+        time.sleep(60)
