@@ -68,7 +68,9 @@ def laid_out(build: Callable[[Results], Gallery], results: Results) -> Gallery:
     with house_style():
         gallery = build(results)
         for drawing in gallery.drawings:
-            drawing.figure.draw_without_rendering()
+            engine = drawing.figure.get_layout_engine()
+            if engine is not None:
+                engine.execute(drawing.figure)
             drawing.figure.set_layout_engine("none")
     return gallery
 
