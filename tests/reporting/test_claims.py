@@ -2,12 +2,16 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pandas as pd
 import pytest
 from made_results import (
     PAPER_METHODS,
+    entry,
     lambda_experiment,
     regularization_experiment,
     table_experiment,
+    trial_row,
+    write,
 )
 from made_traces import convergence_experiment, full
 
@@ -208,6 +212,45 @@ def test_stability_compares_rows_with_the_same_k_only(tmp_path: Path) -> None:
     decision = stable_over_clusters(load_results(tmp_path))
     assert decision.verdict is ClaimVerdict.CANNOT
     assert "No data set was run at several K with other rows" in decision.evidence
+
+
+def test_the_regulariser_is_judged_on_the_shared_graph_too(tmp_path: Path) -> None:
+    regularization_experiment(tmp_path, gain=0.01, n_trials=6)
+    e = entry("symmf", name="closed_form", label="Ours (closed form)", primary=True)
+    rows = [
+        trial_row(
+            *("coil20_graph", "coil20", k, t, e, 0.8 - 0.1 * (weight > 0) + 0.001 * t),
+            **{"lambda": weight},
+        )
+        for k in (2, 10, 20)
+        for weight in (0, 0.5)
+        for t in range(6)
+    ]
+    config = {"name": "coil20_graph", "role": "equal_terms", "dataset": "coil20",
+              "n_clusters": [2, 10, 20], "trials": 6, "methods": [e]}  # fmt: skip
+    write(tmp_path, config, rows)
+    decision = regulariser_helps(load_results(tmp_path))
+    assert decision.verdict is ClaimVerdict.PARTLY
+    assert "on the graph all share -0.100 to -0.100, and it holds for 0 of 1" in (
+        decision.evidence
+    )
+    assert "(coil20_graph)" in decision.details[-1]
+
+
+def test_a_solver_left_to_choose_is_not_taken_for_the_papers(tmp_path: Path) -> None:
+    folder = convergence_experiment(tmp_path)
+    before = monotone(load_results(tmp_path)).evidence
+    path = folder / "trials.csv"
+    frame = pd.read_csv(path, dtype=str, keep_default_na=False)
+    mine = frame["method"] == "algorithm2_nonnegative"
+    frame.loc[mine, "parameters"] = '{"constraint": "nonnegative"}'
+    frame.loc[mine, "solver"] = "projected_gradient"
+    frame.to_csv(path, index=False)
+    after = monotone(load_results(tmp_path)).evidence
+    assert (before, after) == (
+        "No rise in 4 of 4 entries.",
+        "No rise in 3 of 3 entries.",
+    )
 
 
 def test_the_rule_is_stated_before_the_numbers(tmp_path: Path) -> None:

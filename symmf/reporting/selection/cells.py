@@ -239,7 +239,12 @@ def collect(results: Results, metric: str) -> tuple[Row, ...]:
     for experiment in results.in_tables:
         here = cells(experiment, metric)
         if experiment.role is not Role.COMPARISON:
-            here = tuple(replace(c, reading=c.reading.set_apart) for c in here)
+            # Beside the paper's rows; choices of lambda are in their own tables.
+            here = tuple(
+                replace(c, reading=c.reading.set_apart)
+                for c in here
+                if c.reading.choice is None
+            )
         found += here
     return tuple(combine(found))
 

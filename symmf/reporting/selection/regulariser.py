@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from symmf.paper.roles import Role
 from symmf.paper.values import PAPER_PANELS
 from symmf.reporting.results import Experiment, Results
 from symmf.reporting.selection.cells import Cell, CellKey, cells
@@ -65,36 +66,58 @@ class Pairing:
 
 
 def pairings(results: Results, metric: str = "ac", at_least: int = 2) -> list[Pairing]:
-    """Return entries run at lambda = 0 and at a positive lambda over several K."""
-    out: list[Pairing] = []
-    for experiment in results.study:
-        table: dict[tuple[str, float, int], Cell] = {
-            (cell.reading.method, cell.reading.weight, cell.n_clusters): cell
-            for cell in cells(experiment, metric)
-            if cell.reading.weight is not None and cell.n_good
-        }
-        for method in experiment.method_order:
-            weights = {weight for name, weight, _ in table if name == method}
-            positive = [weight for weight in weights if weight > 0]
-            if 0.0 not in weights or not positive:
-                continue
-            weight = reference_weight(positive)
-            both = [
-                k
-                for k in experiment.cluster_counts
-                if (method, 0.0, k) in table and (method, weight, k) in table
-            ]
-            if len(both) >= at_least:
-                out.append(
-                    Pairing(
-                        experiment=experiment,
-                        reading=table[method, weight, both[0]].reading,
-                        with_cells=tuple(table[method, weight, k] for k in both),
-                        without_cells=tuple(table[method, 0.0, k] for k in both),
-                        weight=weight,
-                    )
-                )
-    # The paper shows COIL-20; studies made for this question come before tables.
+    """Return entries run at lambda = 0 and at a positive lambda over several K.
+
+    The paper shows COIL-20; of the studies there, those with the most K.
+    """
+    out = [
+        pair
+        for experiment in results.study
+        if experiment.role is not Role.EQUAL_TERMS
+        for pair in _pairings_of(experiment, metric, at_least)
+    ]
     chosen = [p for p in out if p.experiment.dataset == "coil20"] or out
     most = max((len(p.with_cells) for p in chosen), default=0)
     return [p for p in chosen if len(p.with_cells) == most]
+
+
+def graph_pairings(
+    results: Results, metric: str = "ac", at_least: int = 2
+) -> list[Pairing]:
+    """Return the same for every entry and data set on the graph all methods share."""
+    return [
+        pair
+        for experiment in results.of(Role.EQUAL_TERMS)
+        for pair in _pairings_of(experiment, metric, at_least)
+    ]
+
+
+def _pairings_of(experiment: Experiment, metric: str, at_least: int) -> list[Pairing]:
+    table: dict[tuple[str, float, int], Cell] = {
+        (cell.reading.method, cell.reading.weight, cell.n_clusters): cell
+        for cell in cells(experiment, metric)
+        if cell.reading.weight is not None and cell.n_good
+    }
+    out = []
+    for method in experiment.method_order:
+        weights = {weight for name, weight, _ in table if name == method}
+        positive = [weight for weight in weights if weight > 0]
+        if 0.0 not in weights or not positive:
+            continue
+        weight = reference_weight(positive)
+        both = [
+            k
+            for k in experiment.cluster_counts
+            if (method, 0.0, k) in table and (method, weight, k) in table
+        ]
+        if len(both) >= at_least:
+            out.append(
+                Pairing(
+                    experiment=experiment,
+                    reading=table[method, weight, both[0]].reading,
+                    with_cells=tuple(table[method, weight, k] for k in both),
+                    without_cells=tuple(table[method, 0.0, k] for k in both),
+                    weight=weight,
+                )
+            )
+    return out

@@ -53,8 +53,14 @@ class Traced:
 
     @property
     def accelerated(self) -> bool:
-        """Whether the entry adds what the paper's algorithms do not have."""
-        return str(self.reading.settings.get("acceleration") or "none") != "none"
+        """Whether the entry adds, or may add, what the paper's algorithms do not have.
+
+        Where the solver was left to choose, so was its acceleration.
+        """
+        given = self.reading.settings
+        chosen = str(given.get("solver") or "auto") == "auto"
+        added = str(given.get("acceleration") or "none") != "none"
+        return added or (chosen and not given.get("published"))
 
     def trials(self, x: str, y: str) -> dict[int, Trace]:
         """Return the (x, y) arrays of every trial; the error where y is not kept."""

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from symmf.paper.roles import TABLE_ROLES, Role
 from symmf.reporting.results import Results, run_command
 from symmf.reporting.selection.cells import ENOUGH_TRIALS, dataset_title
 from symmf.reporting.selection.readings import readings
@@ -138,7 +139,8 @@ def monotone(results: Results) -> Decision:
     clean: list[bool] = []
     parts: list[str] = []
     for entry in traced(results):
-        if entry.solver not in PROPOSED_SOLVERS or entry.accelerated:
+        proposed = entry.reading.estimator == "symmf"
+        if not proposed or entry.solver not in PROPOSED_SOLVERS or entry.accelerated:
             continue
         y = "split_error" if entry.solver == "columnwise" else "error"
         trials = entry.trials("iteration", y)
@@ -165,8 +167,14 @@ def eigen_expensive(results: Results) -> Decision:
     """Compare the seconds of the closed form with those of the iterative runs."""
     ratios: list[float] = []
     parts: list[str] = []
-    for experiment in results.study:
-        named = {r.method: r for r in readings(experiment)}
+    for experiment in results.of(*TABLE_ROLES, Role.SENSITIVITY):
+        # The same problem for both: the proposed method without a constraint.
+        named = {
+            r.method: r
+            for r in readings(experiment)
+            if r.estimator == "symmf"
+            and str(r.settings.get("constraint") or "none") == "none"
+        }
         closed = [m for m, r in named.items() if r.solver == "eigen"]
         iterative = [m for m, r in named.items() if r.solver == "projected_gradient"]
         good = experiment.trials[experiment.trials["status"] == "ok"]

@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass
+
 import numpy as np
 from scipy import stats
 
 from symmf.paper.values import PAPER_PANELS
 from symmf.reporting.results import Results, run_command
 from symmf.reporting.selection.cells import Cell, CellKey, dataset_title
-from symmf.reporting.selection.regulariser import Pairing, grid_panels, pairings
+from symmf.reporting.selection.regulariser import (
+    Pairing,
+    graph_pairings,
+    grid_panels,
+    pairings,
+)
 from symmf.reporting.statistics.tests import (
     ALPHA,
     INTERVAL_METHOD,
@@ -75,38 +83,79 @@ def _where(pair: Pairing) -> str:
     return f"{pair.reading.label} on {title} ({pair.experiment.name})"
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Finding:
+    """What one entry on one input says of a claim."""
+
+    pair: Pairing
+    verdict: ClaimVerdict
+    number: float
+    short: str
+    detail: str
+
+
+def _decided(
+    results: Results,
+    judge: Callable[[Pairing], _Finding],
+    *,
+    at_least: int,
+    what: str,
+    lack: str,
+) -> Decision:
+    """Judge the paper's figure entry by entry, and the shared graph as a whole."""
+    figure = [judge(p) for p in _judged(pairings(results, at_least=at_least))]
+    graph = [judge(p) for p in _judged(graph_pairings(results, at_least=at_least))]
+    if not figure and not graph:
+        return undecided(lack, run_command("regularization"))
+    parts = [
+        f"{each.short} for {each.pair.reading.label} in {each.pair.experiment.name}"
+        for each in figure
+    ]
+    if graph:
+        numbers = [each.number for each in graph]
+        n_holds = sum(each.verdict is ClaimVerdict.HOLDS for each in graph)
+        parts.append(
+            f"on the graph all share {min(numbers):+.3f} to {max(numbers):+.3f}, and "
+            f"it holds for {n_holds} of {len(graph)} entries and data sets"
+        )
+    return Decision(
+        verdict=worst_and_best([each.verdict for each in (*figure, *graph)]),
+        evidence=f"{what}: {'; '.join(parts)}.",
+        details=tuple(each.detail for each in (*figure, *graph)),
+    )
+
+
 def regulariser_helps(results: Results) -> Decision:
     """Decide whether lambda > 0 scores higher than lambda = 0."""
-    verdicts, parts, short = [], [], []
-    for pair in _judged(pairings(results)):
-        ks, gains = _gains(pair)
-        test = paired_test(gains, [0.0] * len(gains))
-        low, high = bootstrap_interval(gains)
-        means = [
-            float(np.mean([g for g, k in zip(gains, ks, strict=True) if k == n]))
-            for n in sorted(set(ks))
-        ]
-        n_up = sum(mean > 0 for mean in means)
-        short.append(
-            f"{test.difference:+.3f} ({low:+.3f} to {high:+.3f}) for "
-            f"{pair.reading.label} in {pair.experiment.name}"
-        )
-        verdicts.append(_helps(test.p_value, gains, all_up=n_up == len(means)))
-        parts.append(
+    return _decided(
+        results,
+        _gain,
+        at_least=2,
+        what="Mean gain in AC, with its interval",
+        lack="No entry was run with and without the regulariser over several K, 5 "
+        "trials each.",
+    )
+
+
+def _gain(pair: Pairing) -> _Finding:
+    ks, gains = _gains(pair)
+    test = paired_test(gains, [0.0] * len(gains))
+    low, high = bootstrap_interval(gains)
+    means = [
+        float(np.mean([g for g, k in zip(gains, ks, strict=True) if k == n]))
+        for n in sorted(set(ks))
+    ]
+    n_up = sum(mean > 0 for mean in means)
+    return _Finding(
+        pair=pair,
+        verdict=_helps(test.p_value, gains, all_up=n_up == len(means)),
+        number=test.difference,
+        short=f"{test.difference:+.3f} ({low:+.3f} to {high:+.3f})",
+        detail=(
             f"{_where(pair)}, lambda = {pair.weight:g} against 0: mean gain in AC "
             f"{test.difference:+.3f} over {test.n_pairs} paired trials "
             f"(p = {test.p_value:.2g}), positive at {n_up} of {len(means)} K"
-        )
-    if not verdicts:
-        return undecided(
-            "No entry was run with and without the regulariser over several K, 5 "
-            "trials each.",
-            run_command("regularization"),
-        )
-    return Decision(
-        verdict=worst_and_best(verdicts),
-        evidence=f"Mean gain in AC, with its interval: {'; '.join(short)}.",
-        details=tuple(parts),
+        ),
     )
 
 
@@ -119,33 +168,34 @@ def _helps(p_value: float, gains: list[float], *, all_up: bool) -> ClaimVerdict:
 
 def gain_grows(results: Results) -> Decision:
     """Decide whether the gain from the regulariser rises with K."""
-    verdicts, parts, short = [], [], []
-    for pair in _judged(pairings(results, at_least=3)):
-        ks, gains = _gains(pair)
-        flat = len(set(gains)) < 2
-        test = stats.spearmanr(ks, gains) if not flat else None
-        rho = 0.0 if test is None else float(test.statistic)
-        p = 1.0 if test is None else float(test.pvalue)
-        short.append(f"{rho:+.2f} for {pair.reading.label} in {pair.experiment.name}")
-        if rho > 0:
-            clear = p < GROWTH_ALPHA
-            verdicts.append(ClaimVerdict.HOLDS if clear else ClaimVerdict.CANNOT)
-        else:
-            verdicts.append(ClaimVerdict.DOES_NOT_HOLD)
-        parts.append(
+    return _decided(
+        results,
+        _growth,
+        at_least=3,
+        what="Correlation of K and gain in AC",
+        lack="No entry was run with and without the regulariser at three or more K, 5 "
+        "trials each.",
+    )
+
+
+def _growth(pair: Pairing) -> _Finding:
+    ks, gains = _gains(pair)
+    flat = len(set(gains)) < 2
+    test = stats.spearmanr(ks, gains) if not flat else None
+    rho = 0.0 if test is None else float(test.statistic)
+    p = 1.0 if test is None else float(test.pvalue)
+    verdict = ClaimVerdict.DOES_NOT_HOLD
+    if rho > 0:
+        verdict = ClaimVerdict.HOLDS if p < GROWTH_ALPHA else ClaimVerdict.CANNOT
+    return _Finding(
+        pair=pair,
+        verdict=verdict,
+        number=rho,
+        short=f"{rho:+.2f}",
+        detail=(
             f"{_where(pair)}: Spearman correlation of K and gain {rho:+.2f} "
             f"(p = {p:.2g}, {len(gains)} paired trials)"
-        )
-    if not verdicts:
-        return undecided(
-            "No entry was run with and without the regulariser at three or more K, 5 "
-            "trials each.",
-            run_command("regularization"),
-        )
-    return Decision(
-        verdict=worst_and_best(verdicts),
-        evidence=f"Correlation of K and gain in AC: {'; '.join(short)}.",
-        details=tuple(parts),
+        ),
     )
 
 
