@@ -27,16 +27,18 @@ def start() -> None:
 
 
 def _notice_interrupts() -> list[int]:
-    """Return a list that is empty until Ctrl-C was pressed."""
+    """Return a list that is empty until Ctrl-C was pressed, or an end was asked for."""
     pressed: list[int] = []
 
     def interrupt(number: int, frame: FrameType | None) -> None:  # noqa: ARG001
         pressed.append(number)
         raise KeyboardInterrupt
 
-    # Under nohup the signal is ignored, and stays so.
-    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
-        signal.signal(signal.SIGINT, interrupt)
+    # Under nohup, or in the background, a signal is ignored, and stays so.
+    usual = {signal.SIGINT: signal.default_int_handler, signal.SIGTERM: signal.SIG_DFL}
+    for number, handler in usual.items():
+        if signal.getsignal(number) is handler:
+            signal.signal(number, interrupt)
     return pressed
 
 

@@ -92,7 +92,7 @@ def read_events(folder: Path) -> list[dict[str, Any]]:
     """Read an event log, leaving out lines that a killed run left unfinished."""
     path = folder / EVENTS_FILE
     try:
-        text = path.read_text(encoding="utf-8", errors="replace")
+        text = path.read_text("utf-8", "replace") if path.is_file() else ""
     except OSError:
         return []
     lines = text.splitlines()

@@ -9,8 +9,8 @@ from typing import Any
 
 from symmf.experiment import provenance
 from symmf.experiment.plan import Plan
-from symmf.experiment.store.export import Scores, export_store
-from symmf.experiment.store.layout import EXPERIMENT_FILE, TRIALS_FILE
+from symmf.experiment.store.export import Scores, export_store, tables_are_whole
+from symmf.experiment.store.layout import EXPERIMENT_FILE
 from symmf.experiment.store.writer import RecordWriter
 from symmf.experiment.values import Job, Outcome, Record, now
 
@@ -99,12 +99,11 @@ class Recorder:
         """Wait for the records and bring the tables up to date."""
         self._writer.flush()
         for plan in self._plans.values():
-            table = plan.store.folder / TRIALS_FILE
-            if plan.name in self._stale or not table.is_file():
-                known, beside = self._scores[plan.name], plan.beside
-                trials = [*plan.trials, *beside.trials]
-                records = {**beside.records, **plan.records}
-                export_store(plan.store, trials, records, known)
+            trials = [*plan.trials, *plan.beside.trials]
+            records = {**plan.beside.records, **plan.records}
+            stale = plan.name in self._stale
+            if stale or not tables_are_whole(plan.store, trials, records):
+                export_store(plan.store, trials, records, self._scores[plan.name])
         self._stale.clear()
         self._refreshed = time.monotonic()
 

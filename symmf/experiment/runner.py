@@ -291,10 +291,14 @@ def _stop_on_signal() -> Iterator[threading.Event]:
             raise KeyboardInterrupt
         stop.set()
 
-    numbers = (signal.SIGINT, signal.SIGTERM)
-    before = [signal.signal(number, wish) for number in numbers]
+    # What is ignored, as in the background of a shell, stays so.
+    before = {
+        number: signal.signal(number, wish)
+        for number in (signal.SIGINT, signal.SIGTERM)
+        if signal.getsignal(number) is not signal.SIG_IGN
+    }
     try:
         yield stop
     finally:
-        for number, handler in zip(numbers, before, strict=True):
+        for number, handler in before.items():
             signal.signal(number, handler)

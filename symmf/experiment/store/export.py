@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import csv
+import os
 from collections.abc import Iterable, Mapping
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from symmf.experiment.config.grid import expand
-from symmf.experiment.store.folder import ExperimentStore
+from symmf.experiment.store.folder import ExperimentStore, set_aside
 from symmf.experiment.store.layout import (
     TRACE_COLUMNS,
     TRACES_FILE,
@@ -161,6 +164,41 @@ def csv_text(frame: pd.DataFrame) -> str:
     return str(frame.to_csv(index=False, lineterminator="\n"))
 
 
+def tables_are_whole(
+    store: ExperimentStore, trials: Iterable[Trial], records: Mapping[str, Record]
+) -> bool:
+    """Tell whether the CSV files have the rows they ought to have, without scoring.
+
+    A table that was cut, emptied, replaced or never written is found; a number that
+    was changed by hand is not.
+    """
+    shown = [trial for trial in sort_trials(trials) if trial.key in records]
+    points = sum(len(thin(_length(records[t.key].outcome.error))) for t in shown)
+    traces = store.folder / TRACES_FILE
+    try:
+        rows = _rows(store.folder / TRIALS_FILE, list(trial_columns()))
+        keys = [(row["key"], row["trial"]) for row in rows]
+        if keys != [(trial.key, str(trial.trial)) for trial in shown]:
+            return False
+        if not points:
+            return not os.path.lexists(traces)
+        return len(_rows(traces, list(TRACE_COLUMNS))) == points
+    except (OSError, ValueError, csv.Error):
+        return False
+
+
+def _rows(path: Path, columns: list[str]) -> list[dict[str, str]]:
+    if not path.is_file():
+        raise ValueError(f"{path} is not a file")
+    with path.open(encoding="utf-8", newline="") as file:
+        reader = csv.DictReader(file)
+        rows = list(reader)
+    whole = all(None not in row and None not in row.values() for row in rows)
+    if reader.fieldnames != columns or not whole:
+        raise ValueError(f"{path} has other columns")
+    return rows
+
+
 def export_store(
     store: ExperimentStore,
     trials: Iterable[Trial] | None = None,
@@ -178,6 +216,8 @@ def export_store(
         path = store.folder / name
         if text:
             store.write_file(path, text)
+        elif path.is_dir():
+            set_aside(path)
         else:
             path.unlink(missing_ok=True)
 

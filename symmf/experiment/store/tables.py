@@ -68,6 +68,8 @@ def is_behind(folder: Path) -> bool:
                 return False
     except OSError:
         return False
+    if not table.is_file():
+        return True
     try:
         made = table.stat().st_mtime_ns
         with table.open(encoding="utf-8", errors="replace") as lines:
