@@ -14,7 +14,7 @@ import numpy as np
 
 from symmf.errors import InputError
 from symmf.notation import FloatArray
-from symmf.validation import check_name, check_number, check_options
+from symmf.validation import check_name, check_number, check_options, shown
 
 _TINY = 1e-300
 
@@ -312,7 +312,7 @@ def as_constraint(constraint: ConstraintLike) -> Constraint:
     if not isinstance(name, str) or not isinstance(parameters, Mapping):
         raise InputError(
             "A constraint is a name, a pair (name, parameters) or a constraint "
-            f"object, not {constraint!r}."
+            f"object, not {shown(constraint)}."
         )
     kind = CONSTRAINTS[check_name("constraint", name, CONSTRAINTS)]
     known = [field.name for field in fields(kind)]

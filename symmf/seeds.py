@@ -12,6 +12,9 @@ from typing import TypeAlias
 
 import numpy as np
 
+from symmf.errors import InputError
+from symmf.validation import is_whole, shown
+
 RandomState: TypeAlias = int | np.random.Generator | np.random.RandomState | None
 
 
@@ -43,6 +46,11 @@ def as_generator(random_state: RandomState) -> np.random.Generator:
         return random_state
     if isinstance(random_state, np.random.RandomState):
         return np.random.default_rng(int(random_state.randint(2**31 - 1)))
+    if random_state is not None and not (is_whole(random_state) and random_state >= 0):
+        raise InputError(
+            "random_state must be a whole number >= 0, a numpy Generator or "
+            f"RandomState, or None, not {shown(random_state)}."
+        )
     return np.random.default_rng(random_state)
 
 

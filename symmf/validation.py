@@ -25,7 +25,8 @@ def nearest(word: object, known: Iterable[str]) -> str | None:
     'trials'
     """
     lower = {name.lower(): name for name in known}
-    found = difflib.get_close_matches(str(word).lower()[:200], list(lower), n=1)
+    text = word if isinstance(word, str) else shown(word)
+    found = difflib.get_close_matches(text.lower()[:200], list(lower), n=1)
     return lower[found[0]] if found else None
 
 
@@ -51,7 +52,7 @@ def unknown_name(kind: str, word: object, known: Iterable[str]) -> str:
     """
     names = list(known)
     listed = f" Known: {', '.join(names)}." if names else " None is known."
-    return f"There is no {kind} {word!r}.{did_you_mean(word, names)}{listed}"
+    return f"There is no {kind} {shown(word)}.{did_you_mean(word, names)}{listed}"
 
 
 def check_name(kind: str, word: object, known: Iterable[str]) -> str:
@@ -86,7 +87,7 @@ def check_choice(name: str, value: object, choices: Iterable[str]) -> None:
     if not isinstance(value, str) or value not in known:
         names = ", ".join(repr(choice) for choice in known)
         hint = did_you_mean(value, known) if isinstance(value, str) else ""
-        raise InputError(f"{name} is one of {names}, not {value!r}.{hint}")
+        raise InputError(f"{name} is one of {names}, not {shown(value)}.{hint}")
 
 
 def is_number(value: object) -> TypeGuard[float]:
@@ -156,5 +157,9 @@ def shown(value: object) -> str:
     if isinstance(value, int) and value.bit_length() > 1000:
         # Python refuses to write down very large ones.
         return f"a whole number of {value.bit_length()} bits"
-    text = repr(value)
+    try:
+        text = repr(value)
+    except (RecursionError, ValueError):
+        # Nested too deeply, or with a whole number as above inside.
+        return f"an object of type {type(value).__name__}"
     return text if len(text) <= 200 else f"{text[:200]} ..."

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from numbers import Real
 from typing import Any, Self
 
 import numpy as np
+from scipy import sparse
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import validate_data
 
+from symmf.constraints import Constraint
 from symmf.errors import InputError, SymmfWarning
 from symmf.labels import number_by_size
 from symmf.linalg import top_eigenpairs
@@ -20,7 +23,15 @@ from symmf.seeds import RandomState, as_generator
 from symmf.similarity import SymmetricOperator, build_similarity
 from symmf.similarity.graphs import clip_nonnegative
 from symmf.solvers import Factorization, Stop
-from symmf.validation import is_whole
+from symmf.validation import check_number, is_whole, shown
+
+# More restarts than this are a mistake.
+MOST_RESTARTS = 100_000
+# Parameters that are switches, and those that may be sequences.
+_FLAGS = ("published", "set_diagonal", "warm_start_closed_form")
+_SEQUENCES = ("constraint", "image_shape")
+# Data within this factor of one are used as they are.
+_RANGE = {"float64": 2.0**200, "float32": 2.0**40}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,6 +83,15 @@ class Clusterer(ClusterMixin, BaseEstimator):
         -------
         self
         """
+        with np.errstate(all="ignore"):
+            self._checked_fit(X)
+        self._check_finite()
+        self.labels_ = number_by_size(self.labels_)
+        return self
+
+    def _checked_fit(self, X: Any) -> None:
+        for name, value in self.get_params(deep=False).items():
+            check_kind(name, value)
         X = validate_data(
             self,
             X,
@@ -83,9 +103,10 @@ class Clusterer(ClusterMixin, BaseEstimator):
             check_n_clusters(self.n_clusters, X.shape[0])
         if self.needs_nonnegative and not self._precomputed():
             check_nonnegative(X, type(self).__name__)
-        self._fit(X, as_generator(self.random_state))
-        self.labels_ = number_by_size(self.labels_)
-        return self
+        rng = as_generator(self.random_state)
+        # A similarity is what it is; its extremes are refused where it is factored.
+        self._input_scale = 1.0 if self._precomputed() else safe_scale(X)
+        self._fit(self._scaled(X), rng)
 
     def _fit(self, X: AnyMatrix, rng: np.random.Generator) -> None:
         """Set ``labels_`` and what else the method finds."""
@@ -127,6 +148,27 @@ class Clusterer(ClusterMixin, BaseEstimator):
                 stacklevel=5,
             )
 
+    def _scaled(self, X: AnyMatrix) -> AnyMatrix:
+        """Return X in the scale the model works in: X itself but for extreme values."""
+        if self._input_scale == 1.0:
+            return X
+        # In two steps: the power of two itself may be beyond the floating-point range.
+        half = np.sqrt(self._input_scale)
+        return X * X.dtype.type(half) * X.dtype.type(half)
+
+    def _check_finite(self) -> None:
+        """Refuse to hand out a model with NaN or infinite numbers in it."""
+        if getattr(self, "stop_", "") == Stop.diverged:
+            return
+        for name in ("H_", "P_", "U_", "V_", "objective_"):
+            value = getattr(self, name, None)
+            if value is not None and not np.isfinite(value).all():
+                raise InputError(
+                    f"{type(self).__name__} ran out of the range of floating-point "
+                    f"numbers ({name} is not finite). Scale X to entries of order one, "
+                    "and look at parameters that are very large or very small."
+                )
+
     def _precomputed(self) -> bool:
         return getattr(self, "similarity", None) == "precomputed"
 
@@ -146,8 +188,58 @@ class NonnegativeSymmetric(Clusterer):
 
     def _similarity(self, X: AnyMatrix) -> SymmetricOperator:
         """Build A from X, clipped at zero where it has negative entries."""
-        A = build_similarity(X, self.similarity, **(self.similarity_options or {}))
-        return clip_nonnegative(A)
+        options = as_options("similarity_options", self.similarity_options)
+        return clip_nonnegative(build_similarity(X, self.similarity, **options))
+
+
+def safe_scale(X: AnyMatrix) -> float:
+    """Return the power of two that brings extreme data to entries of order one.
+
+    It is 1 for all data whose fourth powers are in range, and for zeros. It is even, so
+    that its root is exact.
+    """
+    values = X.data if sparse.issparse(X) else X
+    largest = max(float(values.max(initial=0)), -float(values.min(initial=0)))
+    range_ = _RANGE[np.dtype(X.dtype).name]
+    if largest == 0 or 1 / range_ <= largest <= range_:
+        return 1.0
+    exponent = 2 * (int(np.frexp(largest)[1]) // 2)
+    warnings.warn(
+        f"The entries of X go up to {largest:.3g}; they were multiplied by "
+        f"2**{-exponent} before clustering, and objective_ is that of the scaled data.",
+        SymmfWarning,
+        stacklevel=4,
+    )
+    return float(2.0 ** (-exponent)) if exponent > -1022 else float(2.0**1022)
+
+
+def as_options(name: str, given: object) -> dict[str, Any]:
+    """Return the parameter as a dict of options; None is none."""
+    if given is None:
+        return {}
+    if not isinstance(given, Mapping) or not all(isinstance(key, str) for key in given):
+        raise InputError(
+            f"{name} must be a dict of options by name, or None, not {shown(given)}."
+        )
+    return dict(given)
+
+
+def check_kind(name: str, value: object) -> None:
+    """Refuse what no parameter can be; each method looks at the values itself."""
+    if name in _FLAGS:
+        if not isinstance(value, bool | np.bool_ | None):
+            raise InputError(f"{name} must be True or False, not {shown(value)}.")
+    elif name.endswith("_options"):
+        as_options(name, value)
+    elif name == "callback":
+        if value is not None and not callable(value):
+            raise InputError(f"{name} must be a function, not {shown(value)}.")
+    elif name == "random_state":
+        return  # seeds.as_generator judges it
+    elif isinstance(value, list | tuple | Mapping) and name in _SEQUENCES:
+        return
+    elif not isinstance(value, str | Real | Constraint | None):
+        raise InputError(f"{name} must be a name or a number, not {shown(value)}.")
 
 
 def best_of(n_restarts: int, solve: Callable[[], Factorization]) -> Factorization:
@@ -156,12 +248,17 @@ def best_of(n_restarts: int, solve: Callable[[], Factorization]) -> Factorizatio
     return min(fits, key=lambda fit: float(fit.error[-1]))
 
 
+def check_restarts(number: object, name: str = "n_restarts") -> None:
+    """Raise InputError unless it is a number of restarts that can end."""
+    check_number(name, number, least=1, most=MOST_RESTARTS, whole=True)
+
+
 def check_n_clusters(n_clusters: Any, n: int) -> None:
     """Raise InputError unless 1 <= n_clusters <= n."""
     if not is_whole(n_clusters) or not 1 <= n_clusters <= n:
         raise InputError(
             f"n_clusters must be a whole number between 1 and the number of samples, "
-            f"n_samples={n}; got {n_clusters!r}."
+            f"n_samples={n}; got {shown(n_clusters)}."
         )
 
 

@@ -18,7 +18,7 @@ from symmf.clustering._data_factors import (
     transposed,
     unit_columns,
 )
-from symmf.clustering.base import Clusterer
+from symmf.clustering.base import Clusterer, check_restarts
 from symmf.labels import kmeans_rows
 from symmf.linalg import inner
 from symmf.notation import AnyMatrix, FloatArray
@@ -239,10 +239,13 @@ class GNMF(Clusterer):
     def _fit(self, X: AnyMatrix, rng: np.random.Generator) -> None:
         check_choice("weighting", self.weighting, ("binary", "heat", "cosine"))
         check_choice("data_weighting", self.data_weighting, ("none", "ncut"))
-        check_number("graph_weight", self.graph_weight, least=0)
+        check_number("graph_weight", self.graph_weight, least=0, most=1e100)
         check_number("max_iter", self.max_iter, least=0, whole=True)
-        for name in ("n_starts", "n_restarts", "n_init"):
-            check_number(name, getattr(self, name), least=1, whole=True)
+        check_restarts(self.n_restarts)
+        check_restarts(self.n_starts, "n_starts")
+        check_restarts(self.n_init, "n_init")
+        if self.heat_scale is not None:
+            check_number("heat_scale", self.heat_scale, above=0)
         check_number("start_iter", self.start_iter, least=0, whole=True)
         check_number("tol", self.tol, least=0)
         graph = neighbour_graph(

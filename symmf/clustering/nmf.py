@@ -17,7 +17,7 @@ from symmf.clustering._data_factors import (
     transposed,
     unit_columns,
 )
-from symmf.clustering.base import Clusterer
+from symmf.clustering.base import Clusterer, check_restarts
 from symmf.labels import argmax_rows, kmeans_rows
 from symmf.linalg import inner
 from symmf.notation import AnyMatrix, FloatArray
@@ -214,7 +214,7 @@ class NMF(Clusterer):
     def _fit(self, X: AnyMatrix, rng: np.random.Generator) -> None:
         check_choice("data_weighting", self.data_weighting, ("ncut", "none"))
         check_choice("labels", self.labels, ("argmax", "kmeans"))
-        check_number("n_init", self.n_init, least=1, whole=True)
+        check_restarts(self.n_init, "n_init")
         check_number("max_iter", self.max_iter, least=0, whole=True)
         if self.tol is not None:
             check_number("tol", self.tol, least=0)

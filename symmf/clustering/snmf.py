@@ -7,14 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from symmf.clustering.base import NonnegativeSymmetric
+from symmf.clustering.base import NonnegativeSymmetric, check_restarts
 from symmf.labels import argmax_rows
 from symmf.linalg import inner, top_eigenpairs
 from symmf.notation import AnyMatrix, FloatArray
 from symmf.seeds import RandomState
 from symmf.similarity import Gram, RowFeatures, SymmetricOperator
 from symmf.solvers import Factorization, factorize
-from symmf.validation import check_number
 
 
 class SNMF(NonnegativeSymmetric):
@@ -107,7 +106,7 @@ class SNMF(NonnegativeSymmetric):
         self.random_state = random_state
 
     def _fit(self, X: AnyMatrix, rng: np.random.Generator) -> None:
-        check_number("n_restarts", self.n_restarts, least=1, whole=True)
+        check_restarts(self.n_restarts)
         A = self._similarity(X)
         values, vectors = top_eigenpairs(A, self.n_clusters, rng)
         B = (vectors * np.sqrt(np.maximum(values, 0))).astype(A.dtype)

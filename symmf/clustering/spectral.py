@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from symmf.clustering.base import NonnegativeSymmetric
+from symmf.clustering.base import NonnegativeSymmetric, as_options, check_restarts
 from symmf.labels import kmeans_rows
 from symmf.linalg import top_eigenpairs
 from symmf.notation import AnyMatrix, FloatArray
@@ -120,13 +120,14 @@ class Spectral(NonnegativeSymmetric):
         self.random_state = random_state
 
     def _similarity(self, X: AnyMatrix) -> SymmetricOperator:
-        options = dict(self.similarity_options or {})
+        options = as_options("similarity_options", self.similarity_options)
         if self.similarity in ("self_tuning", "cosine_knn"):
             options.setdefault("ncut", False)
         A = build_similarity(X, self.similarity, **options)
         return without_diagonal(clip_nonnegative(A))
 
     def _fit(self, X: AnyMatrix, rng: np.random.Generator) -> None:
+        check_restarts(self.n_init, "n_init")
         A = self._similarity(X)
         self.eigenvalues_, self.H_ = _njw(A, self.n_clusters, rng)
         self.objective_ = float(np.sum(1 - self.eigenvalues_))

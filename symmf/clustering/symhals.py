@@ -6,13 +6,17 @@ from typing import Any
 
 import numpy as np
 
-from symmf.clustering.base import NonnegativeSymmetric, best_of
+from symmf.clustering.base import (
+    NonnegativeSymmetric,
+    as_options,
+    best_of,
+    check_restarts,
+)
 from symmf.labels import argmax_rows
 from symmf.notation import AnyMatrix
 from symmf.seeds import RandomState
 from symmf.similarity import SymmetricOperator
 from symmf.solvers import Factorization, factorize
-from symmf.validation import check_number
 
 # Entries of a graph with normalised-cut scaling are small; those of a cosine are not.
 _COUPLING_NCUT, _COUPLING_OTHER = 0.66, 1.0
@@ -130,7 +134,7 @@ class SymHALS(NonnegativeSymmetric):
         self.random_state = random_state
 
     def _fit(self, X: AnyMatrix, rng: np.random.Generator) -> None:
-        check_number("n_restarts", self.n_restarts, least=1, whole=True)
+        check_restarts(self.n_restarts)
         A = self._similarity(X)
         fit = best_of(self.n_restarts, lambda: self._solve(A, rng))
         self._store(fit, A)
@@ -159,7 +163,7 @@ class SymHALS(NonnegativeSymmetric):
     def _coupling(self) -> float | str:
         if self.coupling is not None:
             return self.coupling
-        options = self.similarity_options or {}
+        options = as_options("similarity_options", self.similarity_options)
         graph = self.similarity in ("self_tuning", "cosine_knn")
         ncut = graph and options.get("ncut", True)
         return _COUPLING_NCUT if ncut else _COUPLING_OTHER

@@ -376,4 +376,5 @@ class SymMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clusterer):
         X = validate_data(
             self, X, accept_sparse="csr", dtype=[np.float64, np.float32], reset=False
         )
+        X = self._scaled(X)
         return self._new_points.extend(X, self._factor, self.laplacian_weight_)

@@ -6,13 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from symmf.clustering.base import NonnegativeSymmetric, best_of
+from symmf.clustering.base import NonnegativeSymmetric, best_of, check_restarts
 from symmf.labels import argmax_rows
 from symmf.notation import AnyMatrix
 from symmf.seeds import RandomState
 from symmf.similarity import SymmetricOperator
 from symmf.solvers import Factorization, factorize
-from symmf.validation import check_choice, check_number
+from symmf.validation import check_choice
 
 #: up to this many samples the authors take Newton's method
 NEWTON_LIMIT = 2000
@@ -130,7 +130,7 @@ class SymNMF(NonnegativeSymmetric):
 
     def _fit(self, X: AnyMatrix, rng: np.random.Generator) -> None:
         check_choice("algorithm", self.algorithm, ("auto", *_TOL))
-        check_number("n_restarts", self.n_restarts, least=1, whole=True)
+        check_restarts(self.n_restarts)
         A = self._similarity(X)
         self.algorithm_ = self._algorithm(A.shape[0])
         fit = best_of(self.n_restarts, lambda: self._solve(A, rng))

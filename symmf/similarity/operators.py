@@ -25,6 +25,7 @@ from symmf.errors import InputError
 from symmf.notation import AnyMatrix, FloatArray
 from symmf.similarity._sparse_kernels import SparseProducts
 from symmf.similarity.row_features import RowFeatures
+from symmf.validation import check_number
 
 # Row blocks hold about this many entries and at most so many rows, so that nothing
 # n x n is formed at once.
@@ -297,12 +298,14 @@ class WrappedOperator(SymmetricOperator):
         return np.asarray(self.operator.matmat(V))
 
 
+#: lambda above this leaves nothing of A in A - lambda L
+LARGEST_WEIGHT = 1e12
+
+
 def regularise(A: SymmetricOperator, weight: float) -> SymmetricOperator:
     """Return M = A - weight L, explicit if A is explicit, implicit otherwise."""
-    if not np.isfinite(weight) or weight < 0:
-        raise InputError(
-            f"The Laplacian weight (lambda) must be a number >= 0, not {weight!r}."
-        )
+    # Above the limit A itself is lost to rounding beside lambda L.
+    check_number("The Laplacian weight (lambda)", weight, least=0, most=LARGEST_WEIGHT)
     return A if weight == 0 else A.regularised(weight)
 
 

@@ -10,7 +10,7 @@ from symmf.errors import InputError
 from symmf.linalg import smallest_eigenvalue, spectral_norm, trace_objective
 from symmf.notation import FloatArray
 from symmf.solvers.base import Problem
-from symmf.validation import is_number
+from symmf.validation import is_number, shown
 
 # The adaptive rule: where it begins, when it looks, what it accepts, how it grows.
 _FIRST_SHARE, _LOOK_EVERY, _ACCEPTED_GAP, _GROWTH = 0.05, 50, 1e-3, 2.0
@@ -90,4 +90,4 @@ def check_coupling(wanted: object, *, names: tuple[str, ...]) -> None:
     valid = wanted in names if isinstance(wanted, str) else is_number(wanted)
     if not valid or (is_number(wanted) and wanted < 0):
         known = "".join(f" or {name!r}" for name in names)
-        raise InputError(f"coupling must be a number >= 0{known}, not {wanted!r}.")
+        raise InputError(f"coupling must be a number >= 0{known}, not {shown(wanted)}.")

@@ -17,7 +17,10 @@ from symmf.solvers._loop import run
 from symmf.solvers._start import STARTS, draw_start
 from symmf.solvers.base import Callback, Factorization, Problem, Solver, Start
 from symmf.solvers.registry import SOLVERS
-from symmf.validation import check_name, check_number, check_options, is_whole
+from symmf.validation import check_name, check_number, check_options, is_whole, shown
+
+# Below this a squared norm has lost digits.
+_SMALLEST = 1e-290
 
 
 def factorize(
@@ -94,6 +97,7 @@ def factorize(
     operator = as_operator(M)
     n = operator.shape[0]
     _check_sizes(n, k, max_iter, tol, max_seconds)
+    _check_range(operator)
     method = as_solver(solver, options)
     asked = as_constraint(constraint)
     if asked.published_only and not method.published:
@@ -147,12 +151,30 @@ def _check_sizes(
 ) -> None:
     if not is_whole(k) or not 1 <= k <= n:
         raise InputError(
-            f"k must be a whole number between 1 and n = {n} (rows of M), not {k!r}."
+            f"k must be a whole number between 1 and n = {n} (rows of M), "
+            f"not {shown(k)}."
         )
     check_number("max_iter", max_iter, least=0, whole=True)
     check_number("tol", tol, least=0)
     if max_seconds is not None:
         check_number("max_seconds", max_seconds, above=0)
+
+
+def _check_range(M: SymmetricOperator) -> None:
+    """Refuse entries whose squares overflow, or vanish although they are not zero."""
+    with np.errstate(all="ignore"):
+        fro2 = M.fro2
+        if _SMALLEST <= fro2 < np.inf:
+            return
+        # A zero matrix is one; only a product tells when M is implicit.
+        signs = np.where(np.arange(M.shape[0]) % 3, 1, -1).astype(M.dtype)[:, None]
+        if fro2 < _SMALLEST and not np.any(M.matmat(signs)):
+            return
+    size = "large" if fro2 >= 1 or not np.isfinite(fro2) else "small"
+    raise InputError(
+        f"The entries of M are so {size} that their squares are out of the range of "
+        "floating-point numbers. Multiply M by a constant: H only scales with its root."
+    )
 
 
 def _start(
