@@ -130,13 +130,14 @@ def _group(found: Answer, group: Group) -> dict[str, Any]:
 
 def _pictures(found: Answer) -> list[tuple[str, str, Markup]]:
     shown = []
-    if found.rows is not None and len(found.labels) > 2:
-        rows = found.shown
+    Z, cosines, of_what = _drawn(found)
+    rows, labels = found.shown, found.labels
+    if Z is not None and len(labels) > 2:
         shown.append(
             (
                 "Samples",
-                "Rows of H on their two main axes; hover for names. Near means alike.",
-                Markup(pictures.scatter(found.rows, found.labels, found.ids, rows)),
+                f"{of_what} on their two main axes; hover for names.",
+                Markup(pictures.scatter(Z, labels, found.ids, rows)),
             )
         )
         shown.append(
@@ -144,23 +145,32 @@ def _pictures(found: Answer) -> list[tuple[str, str, Markup]]:
                 "Similarity",
                 "How alike samples are, ordered by cluster. Dark squares on the "
                 "diagonal hold together; dark elsewhere: clusters that mix.",
-                Markup(pictures.matrix(found.rows, found.labels, rows)),
+                Markup(pictures.matrix(Z, labels, rows, cosines=cosines)),
             )
         )
     if found.silhouettes is not None:
+        bars = pictures.silhouette_bars(found.silhouettes, labels[rows])
         shown.append(
             (
                 "Silhouettes",
-                "A bar per sample: to the right it fits its cluster, to the left "
-                "another one is nearer. The dashed line is the mean.",
-                Markup(
-                    pictures.silhouette_bars(
-                        found.silhouettes, found.labels[found.shown]
-                    )
-                ),
+                "A bar per sample, from rows of H: to the right it fits its cluster, "
+                "to the left another one is nearer. The dashed line is the mean.",
+                Markup(bars),
             )
         )
     return shown
+
+
+def _drawn(found: Answer) -> tuple[Any, bool, str]:
+    """Return the rows to draw, whether cosines compare them, and what they are."""
+    task = found.task
+    if task.data.kind == "rows" and task.rows is not None:
+        points = getattr(found.model, "_new_points", None)
+        rows = task.rows if points is None else points.scaling.apply(task.rows)
+        return rows, False, "The data"
+    if task.data.kind == "documents":
+        return task.rows, True, "Documents (latent semantic analysis)"
+    return found.rows, True, "Rows of H"
 
 
 def _choice(choice: Choice | None) -> Any:

@@ -36,7 +36,7 @@ def colour(number: int) -> str:
 
 
 def scatter(Z: FloatArray, labels: LabelArray, names: Sequence[str], rows: Any) -> str:
-    """Return the samples on the two principal axes of their rows of H."""
+    """Return the samples on the two principal axes of their rows."""
     centred = Z[rows] - Z[rows].mean(axis=0)
     if centred.shape[1] == 1:
         centred = np.column_stack([centred, np.zeros(len(centred))])
@@ -57,16 +57,26 @@ def scatter(Z: FloatArray, labels: LabelArray, names: Sequence[str], rows: Any) 
     )
 
 
-def matrix(Z: FloatArray, labels: LabelArray, rows: Any) -> str:
-    """Return cosines between rows of H, samples in the order of their clusters."""
+def matrix(Z: FloatArray, labels: LabelArray, rows: Any, *, cosines: bool) -> str:
+    """Return similarities of samples, in the order of their clusters.
+
+    Cosines of the rows of Z, or exp(-d^2 / m) with m the median squared distance.
+    """
     order = rows[np.argsort(labels[rows], kind="stable")]
     U = Z[order]
-    U = U / np.maximum(np.linalg.norm(U, axis=1, keepdims=True), 1e-300)
+    if cosines:
+        U = U / np.maximum(np.linalg.norm(U, axis=1, keepdims=True), 1e-300)
+    S = U @ U.T
+    if not cosines:
+        squares = np.diag(S)
+        D = np.maximum(squares[:, None] + squares - 2 * S, 0)
+        S = np.exp(-D / max(float(np.median(D)), 1e-300))
     n = len(order)
     m = min(n, _LARGEST_MATRIX)
-    edges = np.linspace(0, n, m + 1).astype(int)
-    means = np.add.reduceat(U, edges[:-1], axis=0) / np.diff(edges)[:, None]
-    values = np.clip(means @ means.T, 0, 1)
+    edges = np.linspace(0, n, m + 1).astype(int)[:-1]
+    sizes_of = np.diff([*edges, n])
+    S = np.add.reduceat(np.add.reduceat(S, edges, axis=0), edges, axis=1)
+    values = np.clip(S / np.multiply.outer(sizes_of, sizes_of), 0, 1)
     sizes = np.bincount(labels[order])
     ends = np.cumsum(sizes) / n * 480
     lines = "".join(
