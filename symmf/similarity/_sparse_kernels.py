@@ -19,6 +19,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+import joblib
 import numpy as np
 from scipy import sparse
 
@@ -99,9 +100,7 @@ def allowed_threads() -> int:
     wanted = os.environ.get("OMP_NUM_THREADS", "")
     if wanted.isdigit() and int(wanted) > 0:
         return int(wanted)
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
+    return int(joblib.cpu_count())
 
 
 def mkl_product() -> Callable[[Any, Any], Any]:

@@ -120,9 +120,9 @@ class _Server:
 
         self.connection.send((STARTED, None))
         told = None
-        if self.threads.set(job.trial.threads) or not self.described:
-            told, self.described = environment(), True
         try:
+            if self.threads.set(job.trial.threads) or not self.described:
+                told, self.described = environment(), True
             outcome = run_trial(job, self.data[job.trial.data_digest])
         except Exception as error:
             outcome = _failed(error)
