@@ -2,16 +2,17 @@ from __future__ import annotations
 
 import json
 import re
+import xml.etree.ElementTree as ET
 from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
-from made_results import table_experiment
-from made_traces import full
+from made_results import entry, table_experiment
+from made_traces import full, traced_experiment
 
 from symmf.reporting.page.grid import auto_columns, grid
 from symmf.reporting.page.render import render_report, write_report
-from symmf.reporting.plots.base import save
+from symmf.reporting.plots.base import render, save
 from symmf.reporting.plots.registry import FIGURES, draw
 from symmf.reporting.results import load_results
 
@@ -192,18 +193,38 @@ def test_speed_is_shown_where_it_was_measured(tmp_path: Path) -> None:
     assert "broken.csv" not in text
 
 
-HOSTILE = "<b>x</b> $\\frac{$ \u202e \x1b[2J \\udc80 | = \U0001f642"
+# Markup, a formula without end, a turned direction, a command to the terminal, a sign
+# that the font lacks, and what a table or a spreadsheet would read.
+HOSTILE = "<b>x</b> $\\frac{$ \u202e \x1b[2J | =1 \U0001f642"
 
 
 def test_labels_of_any_letters_are_shown_as_text(tmp_path: Path) -> None:
     folder = table_experiment(tmp_path, ks=(2, 10), n_trials=3)
-    for name in ("trials.csv", "experiment.yaml"):
-        path = folder / name
-        path.write_text(path.read_text().replace("K-means", HOSTILE))
+    path = folder / "trials.csv"
+    path.write_text(path.read_text().replace("K-means", HOSTILE))
+    entries = [entry("symnmf", label=HOSTILE), entry("symhals")]
+    traced_experiment(tmp_path, "traced", entries)
+    config = tmp_path / "traced" / "experiment.yaml"
+    config.write_text(config.read_text().replace("title: COIL-20", f"title: {TITLE}"))
     results = load_results(tmp_path)
     text = render_report(results)
     Outline().feed(text)
     assert "<b>x</b>" not in text
+    assert "<i>title" not in text
+    for unseen in ("\u202e", "\x1b"):
+        assert unseen not in text
+    assert "&lt;b&gt;x&lt;/b&gt; $\\frac{$ \\u202e \\x1b[2J | =1 \U0001f642" in text
     for name in FIGURES:
         for drawing in draw(name, results).drawings:
             assert all(path.is_file() for path in save(drawing, tmp_path / "out"))
+
+
+TITLE = "<i>title</i> $x"
+
+
+def test_a_dollar_in_a_label_is_drawn_as_a_dollar(tmp_path: Path) -> None:
+    traced_experiment(tmp_path, "traced", [entry("symnmf", label="$a_b$ ^")])
+    (drawing,) = draw("convergence", load_results(tmp_path)).drawings
+    root = ET.fromstring(render(drawing, "svg"))
+    texts = ["".join(element.itertext()) for element in root.iter()]
+    assert "$a_b$ ^" in [text.strip() for text in texts]

@@ -33,6 +33,7 @@ from symmf.reporting.results import Missing, Results
 from symmf.reporting.tables.model import missing_tables
 from symmf.reporting.verdicts import claims
 from symmf.reporting.verdicts import values as verdicts
+from symmf.texts import plain_text
 
 FIGURE_ROWS = 250
 REPORT_COMMANDS = (
@@ -52,8 +53,28 @@ def render_report(results: Results) -> str:
         trim_blocks=True,
         lstrip_blocks=True,
         undefined=StrictUndefined,
+        finalize=shown,
     )
     return environment.get_template("report.html.j2").render(context(results))
+
+
+def shown(value: Any) -> Any:
+    r"""Return what a template prints for a value: every character can be seen.
+
+    Texts come from files that anyone may have written. What we made is kept as it is,
+    and so are line ends.
+
+    Examples
+    --------
+    >>> print(shown("a\x1b[2J\n\u202eb"))
+    a\x1b[2J
+    \u202eb
+    """
+    if not isinstance(value, str) or isinstance(value, Markup):
+        return value
+    if value.isascii() and value.isprintable():
+        return value
+    return "\n".join(plain_text(line) for line in value.split("\n"))
 
 
 def write_report(results: Results, path: Path) -> Path:

@@ -7,6 +7,7 @@ from xml.etree import ElementTree as ET
 
 from symmf.reporting.plots.base import Drawing, render
 from symmf.reporting.plots.style import GREY, INK, PAPER
+from symmf.texts import plain_text
 
 PIXELS_PER_INCH = 140  # on a page, at most
 SVG = "{http://www.w3.org/2000/svg}"
@@ -35,7 +36,7 @@ def svg(drawing: Drawing, prefix: str) -> str:
     for name in ("width", "height"):
         root.attrib.pop(name, None)
     root.set("role", "img")
-    root.set("aria-label", f"{drawing.title}. {drawing.caption}")
+    root.set("aria-label", plain_text(f"{drawing.title}. {drawing.caption}"))
     root.set("style", f"--wide: {wide}px")
     return ET.tostring(root, encoding="unicode")
 
@@ -46,7 +47,7 @@ def _add_titles(group: ET.Element, texts: list[str]) -> None:
     if len(markers) != len(texts):
         raise ValueError(f"{len(texts)} texts for the {len(markers)} markers")
     for marker, text in zip(markers, texts, strict=True):
-        ET.SubElement(marker, f"{SVG}title").text = text
+        ET.SubElement(marker, f"{SVG}title").text = plain_text(text)
 
 
 def _adapt(element: ET.Element, prefix: str) -> None:
