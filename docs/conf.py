@@ -38,13 +38,14 @@ if os.environ.get("SYMMF_DOCS_ONLINE"):
         "sklearn": ("https://scikit-learn.org/stable", None),
     }
 
-exclude_patterns = ["_build", "examples", "gallery/README.rst", "**/.ipynb_checkpoints"]
+exclude_patterns = ["_build", "_generated", "examples", "gallery/README.rst", "**/.ipynb_checkpoints"]
 myst_enable_extensions = ["dollarmath", "amsmath", "colon_fence", "deflist"]
 myst_heading_anchors = 3
 html_math_renderer = "mathml"
 copybutton_prompt_text = r">>> |\.\.\. |\$ "
 copybutton_prompt_is_regexp = True
 
+templates_path = ["_templates"]
 autosummary_generate = True
 autodoc_typehints = "none"
 autodoc_member_order = "bysource"
