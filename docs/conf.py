@@ -38,7 +38,13 @@ if os.environ.get("SYMMF_DOCS_ONLINE"):
         "sklearn": ("https://scikit-learn.org/stable", None),
     }
 
-exclude_patterns = ["_build", "_generated", "examples", "gallery/README.rst", "**/.ipynb_checkpoints"]
+exclude_patterns = [
+    "_build",
+    "_generated",
+    "examples",
+    "gallery/README.rst",
+    "**/.ipynb_checkpoints",
+]
 myst_enable_extensions = ["dollarmath", "amsmath", "colon_fence", "deflist"]
 myst_heading_anchors = 3
 html_math_renderer = "mathml"
@@ -72,9 +78,17 @@ html_extra_path = ["_extra"] if (ROOT / "docs" / "_extra").is_dir() else []
 html_show_sourcelink = False
 html_theme_options = {
     "show_nav_level": 2,
+    "header_links_before_dropdown": 8,
     "navigation_with_keys": False,
     "footer_start": ["copyright"],
     "footer_end": [],
     "secondary_sidebar_items": ["page-toc"],
 }
-nitpicky = False
+# Pages without pages below them need no column for these.
+html_sidebars = {
+    page: []
+    for page in (
+        *("start", "concepts", "algorithms", "study", "audit"),
+        *("architecture", "contribute"),
+    )
+}
