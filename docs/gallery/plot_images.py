@@ -2,7 +2,7 @@
 Images by their gradients
 =========================
 
-Small pictures of stripes in three directions, each at a random phase and brightness.
+Small pictures of stripes in three directions, each of a random width and phase.
 Their pixels have little in common; histograms of oriented gradients do.
 """
 
@@ -13,21 +13,18 @@ from symmf import SymMF, accuracy
 from symmf.features.images import HOG
 
 rng = np.random.default_rng(0)
-y = np.repeat([0, 1, 2], 40)
-angles = np.array([0, np.pi / 3, 2 * np.pi / 3])[y] + rng.normal(0, 0.08, y.size)
+y = np.repeat([0, 1, 2], 30)
 rows, columns = np.mgrid[:16, :16]
-X = np.stack(
-    [
-        (1 + np.sin(0.8 * (rows * np.sin(a) + columns * np.cos(a)) + phase)) * light
-        for a, phase, light in zip(
-            angles,
-            rng.uniform(0, 6, y.size),
-            rng.uniform(0.3, 0.5, y.size),
-            strict=True,
-        )
-    ]
-).reshape(y.size, -1)
-X = np.clip(X + rng.normal(0, 0.05, X.shape), 0, 1)
+
+
+def stripes(direction: int) -> np.ndarray:
+    angle = direction * np.pi / 3 + rng.normal(0, 0.1)
+    along = rows * np.sin(angle) + columns * np.cos(angle)
+    wave = np.sin(rng.uniform(0.6, 1.4) * along + rng.uniform(0, 6))
+    return 0.5 + 0.2 * wave + rng.normal(0, 0.08, wave.shape)
+
+
+X = np.clip([stripes(direction).ravel() for direction in y], 0, 1)
 
 pixels = SymMF(n_clusters=3, random_state=0).fit_predict(X)
 gradients = SymMF(n_clusters=3, random_state=0).fit_predict(HOG().fit_transform(X))

@@ -38,8 +38,11 @@ for subject, words in enumerate(subjects.values()):
         y.append(subject)
 
 corpus = count_terms(documents)
-model = SymMF(n_clusters=3, random_state=0).fit(corpus.counts)
-for cluster, terms in enumerate(top_terms(corpus, model.labels_, n_terms=6)):
+counts = corpus.counts
+model = SymMF(n_clusters=3, random_state=0).fit(counts)
+for cluster, terms in enumerate(
+    top_terms(counts, model.labels_, corpus.terms, count=6)
+):
     print(cluster, ", ".join(terms))
 
 # %%
