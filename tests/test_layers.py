@@ -126,7 +126,10 @@ ROOMS = {
     "experiment.verify": {*_RUN, "experiment.replay"},
     "experiment.status": {*_KEPT, "experiment.estimate"},
     "reporting": set(),
-    "reporting.results": {"experiment.store", "experiment.store.layout"},
+    "reporting.tidy": {"experiment.store", "experiment.store.layout"},
+    "reporting.results": {
+        *("experiment.store", "experiment.store.layout", "reporting.tidy")
+    },
     "reporting.selection": _SELECTED,
     "reporting.statistics": _MEASURED,
     "reporting.tables": _MEASURED,

@@ -14,13 +14,15 @@ from scipy import stats
 from symmf.reporting.results import load_results
 from symmf.reporting.selection.cells import Cell, collect
 from symmf.reporting.selection.readings import Reading
-from symmf.reporting.statistics.tests import (
+from symmf.reporting.statistics.intervals import (
     INTERVAL_METHOD,
-    Ranking,
     bootstrap_interval,
+    paired_difference,
+)
+from symmf.reporting.statistics.tests import (
+    Ranking,
     holm,
     nemenyi_difference,
-    paired_difference,
     paired_test,
     pairwise,
     rank_rows,

@@ -24,7 +24,7 @@ from symmf.reporting.results import Missing, Results, run_command
 from symmf.reporting.selection.cells import Cell, dataset_title
 from symmf.reporting.selection.readings import REFERENCE_WEIGHT, readings
 from symmf.reporting.selection.regulariser import Panel, grid_panels, pairings
-from symmf.reporting.statistics.tests import (
+from symmf.reporting.statistics.intervals import (
     INTERVAL_METHOD,
     PairedDifference,
     paired_difference,

@@ -8,84 +8,22 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 from scipy import stats
 
 from symmf.notation import FloatArray
 from symmf.paper.values import DATASET_TITLES, PROPOSED
-from symmf.reporting.selection.cells import Cell, CellKey, Row, RowKey, cell_keys
-from symmf.seeds import generator
+from symmf.reporting.selection.cells import CellKey, Row, RowKey, cell_keys
+from symmf.reporting.statistics.intervals import paired_values
 
-RESAMPLES = 10_000
-LEVEL = 0.95
 ALPHA = 0.05
 ENUMERATED = 13  # pairs
 PAIRWISE_COLUMNS = (
     *("metric", "dataset", "n_clusters", "row", "title", "n_pairs", "difference"),
     *("rank_biserial", "dominance", "p", "p_holm", "family"),
 )
-INTERVAL_METHOD = (
-    f"{LEVEL:.0%} percentile bootstrap of the mean over trials "
-    f"({RESAMPLES} resamples, fixed seed)"
-)
-
-
-@lru_cache(maxsize=8)
-def _draws(n: int) -> NDArray[np.int64]:
-    """Return the resamples of n values, the same for all who have n values."""
-    return generator("bootstrap", n).integers(n, size=(RESAMPLES, n))
-
-
-def bootstrap_interval(values: Sequence[float]) -> tuple[float, float]:
-    """Return the percentile bootstrap interval of the mean.
-
-    Equal values have equal intervals, wherever they are shown.
-
-    Parameters
-    ----------
-    values : sequence of float
-        One score per trial. Fewer than two give an undefined interval (NaN).
-
-    Examples
-    --------
-    >>> bootstrap_interval([0.5, 0.5, 0.5])
-    (0.5, 0.5)
-    """
-    if len(values) < 2:
-        return float("nan"), float("nan")
-    data = np.asarray(values, dtype=float)
-    means = np.sort(data[_draws(len(data))].mean(axis=1))
-    tail = (1 - LEVEL) / 2
-    low, high = np.quantile(means, [tail, 1 - tail])
-    return float(low), float(high)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PairedDifference:
-    """Mean difference of two cells over the trials both have, and its interval."""
-
-    mean: float
-    low: float
-    high: float
-    n_pairs: int
-
-    @property
-    def clear(self) -> bool:
-        """Whether the interval leaves out zero."""
-        return self.low > 0 or self.high < 0
-
-
-def paired_difference(first: Cell, second: Cell) -> PairedDifference:
-    """Return ``first`` minus ``second``, trial by trial."""
-    left, right = paired_values(first, second)
-    differences = np.subtract(left, right)
-    low, high = bootstrap_interval(differences.tolist())
-    mean = float(differences.mean()) if len(differences) else float("nan")
-    return PairedDifference(mean=mean, low=low, high=high, n_pairs=len(differences))
 
 
 def holm(p_values: Sequence[float]) -> list[float]:
@@ -165,13 +103,6 @@ def _signed_rank_p(moved: FloatArray, ranks: FloatArray) -> float:
     rank_sum = int(doubled[moved > 0].sum())
     tails = counts[: rank_sum + 1].sum(), counts[rank_sum:].sum()
     return float(min(1.0, 2 * min(tails) / 2.0 ** len(moved)))
-
-
-def paired_values(first: Cell, second: Cell) -> tuple[list[float], list[float]]:
-    """Return the scores of the trials that are good in both cells."""
-    left, right = dict(first.scores), dict(second.scores)
-    common = sorted(left.keys() & right.keys())
-    return [left[t] for t in common], [right[t] for t in common]
 
 
 def pairwise(rows: Sequence[Row], metric: str) -> pd.DataFrame:

@@ -13,7 +13,7 @@ from symmf.paper.roles import Role
 from symmf.reporting.results import Results, remembered
 from symmf.reporting.selection.arms import cells_of_role
 from symmf.reporting.selection.cells import Cell, CellKey
-from symmf.reporting.statistics.tests import bootstrap_interval
+from symmf.reporting.statistics.intervals import bootstrap_interval
 
 ROUNDING = 0.0005  # the paper prints three decimals
 RULE = (

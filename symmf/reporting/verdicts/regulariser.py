@@ -17,13 +17,15 @@ from symmf.reporting.selection.regulariser import (
     grid_panels,
     pairings,
 )
-from symmf.reporting.statistics.tests import (
-    ALPHA,
+from symmf.reporting.statistics.intervals import (
     INTERVAL_METHOD,
     bootstrap_interval,
     paired_difference,
-    paired_test,
     paired_values,
+)
+from symmf.reporting.statistics.tests import (
+    ALPHA,
+    paired_test,
 )
 from symmf.reporting.verdicts.decision import (
     ClaimVerdict,

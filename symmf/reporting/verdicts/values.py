@@ -17,7 +17,7 @@ import pandas as pd
 from symmf.paper.values import METRIC_TITLES, ROWS, published_values
 from symmf.reporting.results import Results, remembered, run_command
 from symmf.reporting.selection.cells import ENOUGH_TRIALS, Cell, CellKey, collect
-from symmf.reporting.statistics.tests import INTERVAL_METHOD, bootstrap_interval
+from symmf.reporting.statistics.intervals import INTERVAL_METHOD, bootstrap_interval
 from symmf.reporting.verdicts.ceilings import ROUNDING, ceilings
 
 TOLERANCE = 0.02
