@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from contextlib import AbstractContextManager, nullcontext
+from functools import cache
 from typing import Any
 
-from threadpoolctl import threadpool_limits
+from threadpoolctl import ThreadpoolController
 
 # Below this size changing the number of BLAS threads takes longer than it saves.
 _THREADED_BLAS = 2000
@@ -19,5 +20,11 @@ def blas_threads_for(M: Any) -> AbstractContextManager[Any]:
     """
     if getattr(M, "dense_products", True) or M.shape[0] < _THREADED_BLAS:
         return nullcontext()
-    limits: AbstractContextManager[Any] = threadpool_limits(1, user_api="blas")
+    limits: AbstractContextManager[Any] = _libraries().limit(limits=1, user_api="blas")
     return limits
+
+
+@cache
+def _libraries() -> ThreadpoolController:
+    """Look for BLAS once: going through all loaded libraries takes milliseconds."""
+    return ThreadpoolController()

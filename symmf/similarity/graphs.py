@@ -18,6 +18,7 @@ from symmf.similarity.neighbours import (
     nearest_neighbours,
     squared_distance_blocks,
 )
+from symmf.similarity.normalised import THIN_FEATURES
 from symmf.similarity.operators import (
     DenseOperator,
     SparseOperator,
@@ -137,6 +138,7 @@ def self_tuning(
         s = _local_scales(near, local_neighbor)
         index, D = near.index[:, :q], near.squared_distance[:, :q]
         graph = _symmetric(index, np.exp(-D / (s[:, None] * s[index])))
+        graph.thin_factor = True if X.shape[1] <= THIN_FEATURES else None
     return normalised_cut(graph) if ncut else graph
 
 

@@ -18,14 +18,11 @@ from scipy import sparse
 from scipy.sparse.csgraph import connected_components, minimum_spanning_tree
 
 from symmf.notation import AnyMatrix, FloatArray
-from symmf.similarity.normalised import NormalisedGraph
+from symmf.similarity.normalised import THIN_FEATURES, NormalisedGraph
 from symmf.validation import check_number
 
 # A local scale is at least this share of the median one.
 _SCALE_FLOOR = 1e-3
-# Up to so many features neighbour graphs have small separators: measured, one sparse
-# factorization then takes less time than a polynomial filter.
-_THIN_FEATURES = 3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -117,7 +114,7 @@ def mutual_graph(
     root[degrees > 0] = 1 / np.sqrt(degrees[degrees > 0])
     rows = np.repeat(np.arange(n), np.diff(edges.indptr))
     edges.data = edges.data * (root[rows] * root[edges.indices])
-    thin = X.shape[1] <= _THIN_FEATURES or None
+    thin = X.shape[1] <= THIN_FEATURES or None
     S = NormalisedGraph(edges, of_graph=True, thin_factor=thin)
     return MutualGraph(S=S, degrees=degrees, local_scale=s)
 

@@ -22,6 +22,10 @@ from symmf.similarity.row_features import RowFeatures
 _BLOCK_ENTRIES = 4_000_000
 # Below this share of ||x_i||^2 + ||x_j||^2 a difference is rounding, not distance.
 _ROUNDING = 1e-14
+# A tree takes less time from so many rows on, up to so many features.
+_TREE_ROWS, _TREE_FEATURES = 500, 10
+# Above so many rows of at most so many features scikit-learn's search is faster.
+_MANY_ROWS, _NARROW = 4000, 64
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,7 +77,8 @@ def nearest_neighbours(X: AnyMatrix, q: int) -> Neighbours:
     Notes
     -----
     O(n^2 m) work, or a product X X^T of sparse matrices; O(n q) memory plus a block.
-    Among equally distant rows those with the smallest index are taken.
+    Among equally distant rows those with the smallest index are taken. Many rows of few
+    features are left to scikit-learn (tree, or blocks), which takes any of these.
 
     Examples
     --------
@@ -86,12 +91,49 @@ def nearest_neighbours(X: AnyMatrix, q: int) -> Neighbours:
     """
     n = X.shape[0]
     q = min(q, n - 1)
+    if q and not sparse.issparse(X):
+        if X.shape[1] <= _TREE_FEATURES and n > _TREE_ROWS:
+            return _by_tree(np.asarray(X, dtype=np.float64), q)
+        if X.shape[1] <= _NARROW and n > _MANY_ROWS:
+            return _by_blocks(np.asarray(X, dtype=np.float64), q)
     index = np.empty((n, q), dtype=np.intp)
     distance = np.empty((n, q))
     for rows, block in squared_distance_blocks(X):
         block[np.arange(len(rows)), rows] = np.inf
         index[rows], distance[rows] = _smallest(block, q)
     return Neighbours(index=index, squared_distance=distance)
+
+
+def _by_tree(X: FloatArray, q: int) -> Neighbours:
+    from sklearn.neighbors import KDTree
+
+    distance, index = KDTree(X).query(X, q + 1)
+    # A row is its own nearest, unless it has copies: then it may stand anywhere.
+    own = index == np.arange(len(X))[:, None]
+    own[~own.any(axis=1), -1] = True
+    rest = ~own
+    shape = (len(X), q)
+    return Neighbours(
+        index=index[rest].reshape(shape).astype(np.intp),
+        squared_distance=(distance[rest] ** 2).reshape(shape),
+    )
+
+
+def _by_blocks(X: FloatArray, q: int) -> Neighbours:
+    """Let scikit-learn find the neighbours; measure distances without products."""
+    from sklearn.neighbors import NearestNeighbors
+
+    search = NearestNeighbors(n_neighbors=q, algorithm="brute").fit(X)
+    index = search.kneighbors(return_distance=False)
+    squares = np.empty(index.shape)
+    for j in range(q):
+        D = X - X[index[:, j]]
+        squares[:, j] = np.einsum("ij,ij->i", D, D)
+    order = np.argsort(squares, axis=1, kind="stable")
+    return Neighbours(
+        index=np.take_along_axis(index, order, axis=1).astype(np.intp),
+        squared_distance=np.take_along_axis(squares, order, axis=1),
+    )
 
 
 def _smallest(D: FloatArray, q: int) -> tuple[npt.NDArray[np.intp], FloatArray]:

@@ -17,6 +17,9 @@ import numpy as np
 from symmf.notation import AnyMatrix, FloatArray
 from symmf.similarity.operators import SparseOperator, SymmetricOperator
 
+#: Up to so many features neighbour graphs have small separators: measured, one sparse
+#: factorization then takes less time than a polynomial filter.
+THIN_FEATURES = 3
 # Up to so many rows a sparse factor of any graph of neighbours is cheap.
 _SMALL_GRAPH = 1500
 

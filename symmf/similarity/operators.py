@@ -164,6 +164,9 @@ class DenseOperator(SymmetricOperator):
 class SparseOperator(SymmetricOperator):
     """An explicit symmetric scipy sparse matrix."""
 
+    #: whether a sparse factorization stays sparse; None if that is not known
+    thin_factor: bool | None = None
+
     def __init__(self, M: AnyMatrix) -> None:
         super().__init__(M.shape[0], M.dtype)
         self.M = sparse.csr_array(M)

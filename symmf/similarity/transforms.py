@@ -135,7 +135,7 @@ def normalised_cut(A: SymmetricOperator) -> SymmetricOperator:
     scale[alive] = 1 / np.sqrt(d[alive])
     S = rescale(A, scale)
     if isinstance(S, SparseOperator) and S.M.data.min(initial=0.0) >= 0:
-        return NormalisedGraph(S.M)
+        return NormalisedGraph(S.M, thin_factor=getattr(A, "thin_factor", None))
     return S
 
 
