@@ -278,6 +278,18 @@ def test_a_wish_to_stop_keeps_what_is_finished(tmp_path, pool):
     assert read_events(tmp_path / "tiny")[-1]["event"] == "interrupted"
 
 
+def test_an_ignored_signal_stays_ignored(tmp_path, pool):
+    path = write_config(tmp_path, "[instant]")
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        plans = make_plans([path], results=tmp_path)
+        stop = _once(lambda _: os.kill(os.getpid(), signal.SIGINT))
+        summary = run(plans, backend=pool, listener=stop)
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert (summary.interrupted, summary.ran) == (False, 4)
+
+
 def _once(action):
     seen = []
 

@@ -6,6 +6,7 @@ import errno
 import hashlib
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -23,9 +24,10 @@ from hypothesis.extra import numpy as arrays
 from test_grid import SAMPLE
 
 from symmf import files
-from symmf.errors import InputError
+from symmf.errors import InputError, SymmfError
 from symmf.experiment.config.grid import Facts, expand
 from symmf.experiment.config.model import ExperimentConfig
+from symmf.experiment.events import Event, EventLog
 from symmf.experiment.replay import compare
 from symmf.experiment.store import record_file
 from symmf.experiment.store.export import (
@@ -338,6 +340,48 @@ def test_a_lock_names_its_holder_and_dies_with_it(tmp_path):
     with FolderLock(tmp_path):
         assert is_locked(tmp_path)
     assert not is_locked(tmp_path)
+
+
+def test_links_planted_under_the_names_of_lock_and_log_are_not_followed(tmp_path):
+    victim = tmp_path / "victim"
+    victim.write_text("precious")
+    for name in ("run.lock", "events.jsonl"):
+        (tmp_path / name).symlink_to(victim)
+    path = re.escape(str(tmp_path / "run.lock"))
+    with pytest.raises(SymmfError, match=path), FolderLock(tmp_path):
+        pass
+    log = EventLog(tmp_path)
+    log(Event(kind="notice", experiment="x"))
+    log.close()
+    assert victim.read_text() == "precious"
+    assert not is_locked(tmp_path)
+
+
+def test_a_full_disk_at_lock_log_and_description_is_a_sentence(tmp_path, monkeypatch):
+    def full(*_):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    store = ExperimentStore(tmp_path / "study")
+    store.prepare()
+    log = EventLog(store.folder)
+    monkeypatch.setattr("os.pwrite", full)
+    path = re.escape(str(store.folder / "run.lock"))
+    with (
+        pytest.raises(SymmfError, match=f"{path} could not be written: No space"),
+        FolderLock(store.folder),
+    ):
+        pass
+    assert not is_locked(store.folder)
+    monkeypatch.setattr(files, "_write_all", full)
+    path = re.escape(str(store.folder / "provenance.json"))
+    with pytest.raises(SymmfError, match=f"{path} could not be written: No space"):
+        store.write_description(CONFIG, FACTS, {})
+    monkeypatch.setattr("os.write", full)
+    log(Event(kind="notice", experiment="x"))  # ends the log, not the run
+    log(Event(kind="notice", experiment="x"))
+    monkeypatch.undo()
+    left = sorted(p.name for p in store.folder.iterdir())
+    assert left == ["events.jsonl", "records", "run.lock"]
 
 
 # Tables
