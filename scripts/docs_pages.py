@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -106,12 +107,17 @@ PAGES: dict[str, Callable[[], str]] = {
 
 def main() -> None:
     """Write every generated part and copy the report."""
+    sys.path.insert(0, str(ROOT / "docs" / "_ext"))
+    from cluster_pages import make_pages
+
     OUT.mkdir(parents=True, exist_ok=True)
     for name, page in PAGES.items():
         (OUT / f"{name}.md").write_text(page() + "\n", encoding="utf-8")
     extra = ROOT / "docs" / "_extra"
     extra.mkdir(exist_ok=True)
     shutil.copy(REFERENCE / "report.html", extra / "report.html")
+    # What the guide on `symmf cluster` shows, made by its own commands.
+    make_pages(extra / "cluster")
 
 
 if __name__ == "__main__":

@@ -27,7 +27,8 @@ from symmf.notation import AnyMatrix, FloatArray, LabelArray
 SCHEMA, VERSION = "symmf cluster model", 1
 # Where a method cannot place new samples, these nearest ones vote.
 _VOTERS = 10
-_STATE = ("_reader", "_factor", "_new_points", "laplacian_weight_", "n_clusters_")
+# Of what a fit leaves, this is not needed for new samples.
+_LEFT_OUT = ("H_", "P_", "labels_", "history_", "eigenvalues_")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -194,12 +195,13 @@ def _estimator_state(found: Answer, arrays: dict[str, Any]) -> Any:
         for name, value in model.get_params(deep=False).items()
         if isinstance(value, bool | int | float | str) or value is None
     }
-    state = {name: encode(getattr(model, name), arrays) for name in _STATE}
-    return {
-        "parameters": parameters,
-        "state": state,
-        "n_features_in_": int(model.n_features_in_),
+    given = model.get_params(deep=False)
+    state = {
+        name: encode(value, arrays)
+        for name, value in vars(model).items()
+        if name not in given and name not in _LEFT_OUT
     }
+    return {"parameters": parameters, "state": state}
 
 
 def _estimator(header: dict[str, Any], arrays: dict[str, Any]) -> Any:
@@ -207,9 +209,10 @@ def _estimator(header: dict[str, Any], arrays: dict[str, Any]) -> Any:
     if stored is None:
         return None
     model = METHODS[header["method"]](**stored["parameters"])
-    for name in _STATE:
-        setattr(model, name, decode(stored["state"][name], arrays))
-    model.n_features_in_ = int(stored["n_features_in_"])
+    for name, value in stored["state"].items():
+        if name.startswith("__") or hasattr(type(model), name):
+            raise KeyError(name)
+        setattr(model, name, decode(value, arrays))
     # What scikit-learn looks for to see that it is fitted.
     model.labels_ = decode(header["labels"], arrays)
     return model
