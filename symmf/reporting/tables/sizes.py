@@ -22,7 +22,7 @@ def dataset_table(results: Results) -> pd.DataFrame:
     """
     published = published_datasets().set_index("dataset")
     lines: dict[str, dict[str, object]] = {}
-    for experiment in results.experiments:
+    for experiment in results.study:
         block = experiment.sizes
         name = str(block["name"])
         found = [block.get(k) for k in ("n_classes", "n_samples", "n_features")]
