@@ -177,6 +177,9 @@ def test_standard_deviations_can_be_switched_on(browser: Browser) -> None:
     assert not browser.evaluate(shown)
     browser.evaluate(f"{box}.querySelector('[data-std]').click()")
     assert browser.evaluate(shown)
+    scroll = "document.getElementById('grid-scores-ac').parentElement"
+    inner, outer = browser.evaluate(f"[{scroll}.scrollWidth, {scroll}.clientWidth]")
+    assert inner <= outer
     browser.evaluate(f"{box}.querySelector('[data-std]').click()")
     assert not browser.evaluate(shown)
 

@@ -137,7 +137,7 @@ def _cell(record: Mapping[Any, Any], column: Column) -> GridCell:
         text = f"{number:{sign}.{column.digits}f}"
         if column.digits and 0 < abs(number) < 0.5 * 10.0**-column.digits:
             text = f"{number:.2g}"
-        return GridCell(text=text, value=repr(number), tone=tone, cell=cell)
+        return GridCell(text=text, value=f"{number:.7g}", tone=tone, cell=cell)
     text = str(value)
     kind = KINDS.get(text, "none") if column.verdict else ""
     return GridCell(

@@ -35,7 +35,7 @@ from symmf.reporting.verdicts import claims
 from symmf.reporting.verdicts import values as verdicts
 from symmf.texts import plain_text
 
-FIGURE_ROWS = 250
+FIGURE_ROWS = 150
 REPORT_COMMANDS = (
     ("symmf tables", "the tables as LaTeX, Markdown and CSV"),
     ("symmf plot all", "the figures as PDF, PNG and CSV"),

@@ -174,5 +174,5 @@ def _score_cell(shown: PrintedCell, cell: Cell | None, paper: float | None) -> S
         "difference": "–" if paper is None or not run else f"{shown.mean - paper:+.3f}",
         "kind": KINDS.get(verdict, ""),
         "cell": name,
-        "value": repr(shown.mean) if run else "",
+        "value": f"{shown.mean:.7g}" if run else "",
     }

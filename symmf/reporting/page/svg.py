@@ -14,6 +14,8 @@ SVG = "{http://www.w3.org/2000/svg}"
 XLINK = "{http://www.w3.org/1999/xlink}"
 # The page decides the ink, so that a figure is readable on light and on dark.
 COLORS = {INK: "currentColor", GREY: "var(--quiet)", PAPER: "var(--paper)"}
+# A hundredth of a point cannot be seen; more digits only make the page larger.
+_LONG_NUMBER = re.compile(r"-?\d+\.\d{3,}")
 _COLOR = re.compile("|".join(COLORS), re.IGNORECASE)
 
 
@@ -50,6 +52,10 @@ def _add_titles(group: ET.Element, texts: list[str]) -> None:
         ET.SubElement(marker, f"{SVG}title").text = plain_text(text)
 
 
+def _short(number: str) -> str:
+    return f"{float(number):.2f}".rstrip("0").rstrip(".")
+
+
 def _adapt(element: ET.Element, prefix: str) -> None:
     """Make identifiers unique on the page and take the page's colours."""
     if element.tag == f"{SVG}image":
@@ -62,6 +68,8 @@ def _adapt(element: ET.Element, prefix: str) -> None:
             element.set(name, f"#{prefix}-{value[1:]}")
         elif "url(#" in value:
             element.set(name, value.replace("url(#", f"url(#{prefix}-"))
+        elif name in ("d", "x", "y"):
+            element.set(name, _LONG_NUMBER.sub(lambda hit: _short(hit[0]), value))
         elif name in ("style", "fill", "stroke"):
             element.set(name, _COLOR.sub(lambda hit: COLORS[hit[0].lower()], value))
     for part in ("text", "tail"):
