@@ -18,7 +18,7 @@ from symmf.metrics import accuracy
 from symmf.similarity.operators import as_operator, regularise
 
 # k-means is scikit-learn's own.
-OURS = [name for name in METHODS if name not in ("kmeans", "dsc")]
+OURS = [name for name in METHODS if name not in ("kmeans", "dsc", "consensus")]
 EXTREME = [5e-324, 1e-310, 1e-200, 1e-90, 1e90, 1e160, 1e300]
 
 
