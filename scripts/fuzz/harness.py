@@ -28,7 +28,11 @@ FAILURES = (TRACEBACK, CRASH, HANG, LOST)
 SENTENCES = (1, 2, 3, 130)
 MEMORY = 6 << 30
 _UNCAUGHT = 70
-_RAW = re.compile(r"Traceback \(most recent call last\)|\b[A-Z][a-z]\w*Warning: ")
+# A raw message of a library, whoever printed it.
+_RAW = re.compile(
+    r"Traceback \(most recent call last\)|\b[A-Z][a-z]\w*Warning: |encountered in \w+$",
+    re.MULTILINE,
+)
 
 
 @dataclass(frozen=True)

@@ -57,7 +57,7 @@ def make(rng: random.Random, folder: Path) -> Case:
 
 
 def _option(rng: random.Random, name: str) -> list[str]:
-    value = _word(rng)
+    value = _known(rng, name) if rng.random() < 0.5 else _word(rng)
     if name.isupper():
         return [value] if rng.random() < 0.5 else []
     if name in _FLAGS:
@@ -66,6 +66,17 @@ def _option(rng: random.Random, name: str) -> list[str]:
         key = rng.choice(_SETTINGS)
         return [name, rng.choice((f"{key}={value}", f"{key}={value}", key, value))]
     return [f"{name}={value}"] if name.startswith("--") else [name, value]
+
+
+def _known(rng: random.Random, name: str) -> str:
+    """Return a value that the option knows, so that what follows is reached."""
+    known = {
+        "--method": ("kmeans", "nmf", "spectral", "symhals", "snmf", "symnmf", "gnmf"),
+        "--similarity": ("cosine", "gaussian", "auto", "self_tuning"),
+        "--constraint": ("nonnegative", "simplex_rows", "orthogonal"),
+        "-k": ("2", "5", "24"),
+    }
+    return rng.choice(known[name]) if name in known else _word(rng)
 
 
 def _word(rng: random.Random) -> str:
