@@ -116,8 +116,7 @@ def _edit_record(rng: random.Random, path: Path) -> None:
     with h5py.File(path, "r+") as file:
         names: list[str] = []
         file.visit(names.append)
-        for store in (file.attrs, file):
-            keys = list(file.attrs if store is file.attrs else names)
+        for store, keys in ((file.attrs, list(file.attrs)), (file, names)):
             if keys and rng.random() < 0.6:
                 key = rng.choice(sorted(keys))
                 del store[key]
