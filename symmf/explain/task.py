@@ -22,6 +22,8 @@ _ON_TERMS = ("symmf", "nmf", "gnmf")
 _IMAGE_COLUMNS = 30
 # Dense similarities of this many images still fit.
 _MOST_IMAGES = 12_000
+# Sums of fourth powers of numbers within this factor of one are finite and not zero.
+_RANGE = 1e60
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,6 +101,7 @@ def make_task(
         return _images(data, method, similarity)
     if data.kind == "graph":
         return _graph(data, method, similarity)
+    _check_range(data)
     if precomputed:
         if standardize:
             raise InputError(
@@ -106,6 +109,20 @@ def make_task(
             )
         return Task(data=data, method=method, X=data.X)
     return _rows(data, method, standardize)
+
+
+def _check_range(data: UserMatrix) -> None:
+    """Refuse values whose powers leave the range of numbers, whatever the method."""
+    values = data.X.data if sparse.issparse(data.X) else data.X
+    largest = max(float(np.max(values, initial=0)), -float(np.min(values, initial=0)))
+    if largest == 0 or 1 / _RANGE <= largest <= _RANGE:
+        return
+    size = "large" if largest > 1 else "small"
+    power = max(int(np.floor(np.log10(largest))), -300)
+    raise InputError(
+        f"The largest value is {largest:.3g} in size, too {size} to compute with. "
+        f"Divide all by 1e{power}: the clusters stay the same."
+    )
 
 
 def _rows(data: UserMatrix, method: str, standardize: bool | None) -> Task:
