@@ -155,5 +155,5 @@ PART = Part(
         "symmf.cli.run", "symmf.experiment.plan", "symmf.experiment.runner",
         "symmf.clustering", "symmf.datasets", "symmf.cli.progress", "sklearn.datasets",
     ),
-    quick=120,
+    quick=100,
 )  # fmt: skip

@@ -297,5 +297,5 @@ PART = Part(
     what="damaged and forged files of every format, by cluster",
     make=make,
     preload=("symmf.cli.cluster", "symmf.cli._cluster_run", "symmf.clustering", "h5py"),
-    quick=120,
+    quick=80,
 )

@@ -11,6 +11,9 @@ from symmf.errors import DataError
 from symmf.isolation import check_sparse
 from symmf.notation import AnyMatrix, LabelArray
 
+# Sums of fourth powers of numbers within this factor of one are finite and not zero.
+RANGE = 1e60
+
 
 def as_matrix(X: AnyMatrix) -> AnyMatrix:
     """Return ``X`` as a C-ordered array or canonical csr array of float64."""
@@ -38,6 +41,19 @@ def check_finite(X: AnyMatrix, name: str) -> None:
     raise DataError(
         f"The data set {name!r} holds {bad} entries that are NaN or infinite, the "
         f"first in row {row} (counted from 0). Remove or replace them first."
+    )
+
+
+def check_range(X: AnyMatrix, name: str) -> None:
+    """Raise ``DataError`` if X holds numbers too large or too small to compute with."""
+    values = X.data if sparse.issparse(X) else X
+    largest = max(float(values.max(initial=0)), -float(values.min(initial=0)))
+    if largest == 0 or 1 / RANGE <= largest <= RANGE:
+        return
+    raise DataError(
+        f"The largest value of the data set {name!r} is {largest:.3g} in size; methods "
+        f"can compute with {1 / RANGE:g} to {RANGE:g}. Multiply all by a constant: the "
+        "clusters stay the same."
     )
 
 

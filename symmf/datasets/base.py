@@ -11,7 +11,12 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from symmf.datasets.arrays import as_matrix, check_finite, digest_arrays
+from symmf.datasets.arrays import (
+    as_matrix,
+    check_finite,
+    check_range,
+    digest_arrays,
+)
 from symmf.errors import DataError, InputError
 from symmf.notation import AnyMatrix, LabelArray
 from symmf.shipped import checkout
@@ -93,6 +98,7 @@ class Dataset:
                 "row and one column."
             )
         check_finite(X, name)
+        check_range(X, name)
         _check_ids(ids, name)
         if min_class_size > 1:
             _, inverse, counts = np.unique(ids, return_inverse=True, return_counts=True)

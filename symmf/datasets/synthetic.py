@@ -19,8 +19,8 @@ from symmf.validation import check_name, check_number, check_options, option_nam
 
 # Terms in each document of the sparse planted clusters.
 DOCUMENT_LENGTH = 50
-# Sums of squares of numbers up to here are finite.
-LARGEST_NOISE = 1e150
+# What is made must be in the range of all data sets.
+LARGEST_NOISE = 1e50
 # Numbers in a matrix, 3.2 GB of them.
 LARGEST = 4 * 10**8
 LARGEST_SEED = 2**63 - 1

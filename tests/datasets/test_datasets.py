@@ -174,6 +174,15 @@ def test_a_damaged_sparse_matrix_is_refused():
         Dataset.from_arrays(X, [0, 1, 2], name="a", title="A", kind="vector")
 
 
+@pytest.mark.parametrize("scale", [1e160, 1e300, 1e-200, 5e-324])
+@pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
+def test_values_too_large_or_small_to_compute_with_are_refused(scale, kind):
+    with pytest.raises(DataError, match="Multiply all by a constant"):
+        Dataset.from_arrays(
+            kind(np.eye(3) * scale), [0, 1, 2], name="a", title="A", kind="vector"
+        )
+
+
 def test_digits_are_images_between_zero_and_one():
     data = load_dataset("digits")
     spec = DATASETS["digits"]

@@ -6,7 +6,7 @@ import pytest
 from test_harness import run
 
 
-@pytest.mark.parametrize("part", ["configs", "options", "imports"])
+@pytest.mark.parametrize("part", ["configs", "options", "imports", "files", "numerics"])
 def test_nothing_fails(part: str) -> None:
     done = run("-m", "scripts.fuzz", part, "--quick")
     assert done.returncode == 0, done.stdout + done.stderr
