@@ -28,7 +28,7 @@ from symmf.validation import check_number, is_whole, shown
 # More restarts than this are a mistake.
 MOST_RESTARTS = 100_000
 # Parameters that are switches, and those that may be sequences.
-_FLAGS = ("published", "set_diagonal", "warm_start_closed_form")
+_FLAGS = ("published", "set_diagonal", "unit_rows", "warm_start_closed_form")
 _SEQUENCES = ("constraint", "image_shape", "members", "n_components")
 # Data within this factor of one are used as they are.
 _RANGE = {"float64": 2.0**200, "float32": 2.0**40}

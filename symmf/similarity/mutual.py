@@ -23,6 +23,9 @@ from symmf.validation import check_number
 
 # A local scale is at least this share of the median one.
 _SCALE_FLOOR = 1e-3
+# Above so many features scikit-learn has no use for a tree; up to so many rows all
+# distances are then kept, 72 MB, because joining components asks for them again.
+_TREE_FEATURES, _FEW_ROWS = 15, 3000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,12 +100,13 @@ def mutual_graph(
     check_number("weight_floor", weight_floor, least=0, most=1)
     n = X.shape[0]
     q = min(n_neighbors, n - 1)
-    distance, index = neighbours(X, X, max(q, min(local_neighbor, n - 1)), own=True)
+    D = _all_distances(X)
+    distance, index = _nearest(X, D, max(q, min(local_neighbor, n - 1)))
     s = local_scales(distance, local_neighbor)
     near = _directed(distance[:, :q], index[:, :q])
     edges = _mutual(near)
     if tree:
-        joined = _join(X, sparse.csr_array(near.maximum(near.T)))
+        joined = _join(X, D, sparse.csr_array(near.maximum(near.T)))
         kept = sparse.csr_array(minimum_spanning_tree(joined))
         edges = sparse.csr_array(edges.maximum(kept.maximum(kept.T)))
     rows = np.repeat(np.arange(n), np.diff(edges.indptr))
@@ -134,6 +138,44 @@ def neighbours(
     return distance, index
 
 
+def _all_distances(X: AnyMatrix) -> FloatArray | None:
+    """Return all distances where a search would compute them anyway, and they fit."""
+    if sparse.issparse(X) or X.shape[1] <= _TREE_FEATURES or X.shape[0] > _FEW_ROWS:
+        return None
+    from sklearn.metrics import euclidean_distances
+
+    return np.asarray(euclidean_distances(X))
+
+
+def _nearest(
+    X: AnyMatrix, D: FloatArray | None, q: int
+) -> tuple[FloatArray, npt.NDArray[np.intp]]:
+    """Return distances and indices of the q nearest other rows, nearest first."""
+    if D is None:
+        return neighbours(X, X, q, own=True)
+    others = D + np.diag(np.full(len(D), np.inf))
+    index = np.argpartition(others, q - 1, axis=1)[:, :q]
+    distance = np.take_along_axis(others, index, axis=1)
+    order = np.lexsort((index, distance), axis=1)
+    return (
+        np.take_along_axis(distance, order, axis=1),
+        np.take_along_axis(index, order, axis=1),
+    )
+
+
+def _nearest_pair(
+    X: AnyMatrix, D: FloatArray | None, inside: Any, outside: Any
+) -> tuple[int, int, float]:
+    """Return the nearest pair of a row inside and one outside, and its distance."""
+    if D is not None:
+        between = D[np.ix_(inside, outside)]
+        i, j = divmod(int(between.argmin()), len(outside))
+        return int(inside[i]), int(outside[j]), float(between[i, j])
+    distance, index = neighbours(X[outside], X[inside], 1)
+    best = int(np.argmin(distance[:, 0]))
+    return int(inside[best]), int(outside[index[best, 0]]), float(distance[best, 0])
+
+
 def local_scales(distance: FloatArray, local_neighbor: int) -> FloatArray:
     """Distance to the given neighbour, floored at 1e-3 of the median one."""
     last = min(local_neighbor, distance.shape[1]) - 1
@@ -158,7 +200,7 @@ def _mutual(near: Any) -> Any:
     return sparse.csr_array(near.minimum(back))
 
 
-def _join(X: AnyMatrix, graph: Any) -> Any:
+def _join(X: AnyMatrix, D: FloatArray | None, graph: Any) -> Any:
     """Join components by their nearest pairs until there is one."""
     while True:
         count, component = connected_components(graph, directed=False)
@@ -169,12 +211,9 @@ def _join(X: AnyMatrix, graph: Any) -> Any:
         for c in range(count):
             if c == largest:
                 continue
-            inside, outside = np.flatnonzero(component == c), component != c
-            outside = np.flatnonzero(outside)
-            distance, index = neighbours(X[outside], X[inside], 1)
-            best = int(np.argmin(distance[:, 0]))
-            found = (inside[best], outside[index[best, 0]], distance[best, 0])
-            pairs.append(found)
+            inside = np.flatnonzero(component == c)
+            outside = np.flatnonzero(component != c)
+            pairs.append(_nearest_pair(X, D, inside, outside))
         i, j, d = (np.array(column) for column in zip(*pairs, strict=True))
         d = np.maximum(d, 1e-300)
         more = sparse.csr_array((d, (i, j)), shape=graph.shape)

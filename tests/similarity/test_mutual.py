@@ -31,10 +31,11 @@ def by_hand(X, q=10, local=7, floor=1e-4):
     return W * root[:, None] * root
 
 
+@pytest.mark.parametrize("features", [3, 18])
 @pytest.mark.parametrize("seed", range(3))
-def test_the_graph_is_that_of_its_definition(seed):
+def test_the_graph_is_that_of_its_definition(seed, features):
     """The tree of the joined either-way graph is the tree of all distances."""
-    X = make_blobs(150, 3, centers=6, cluster_std=0.5, random_state=seed)[0]
+    X = make_blobs(150, features, centers=6, cluster_std=0.5, random_state=seed)[0]
     graph = mutual_graph(X)
     np.testing.assert_allclose(graph.S.toarray(), by_hand(X), atol=1e-12)
     assert connected_components(graph.S.M)[0] == 1
