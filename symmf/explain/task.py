@@ -95,6 +95,8 @@ def make_task(
     terms : list of str, optional
         Terms of a model made before.
     """
+    if precomputed and data.kind in ("documents", "images"):
+        raise InputError(f"--precomputed is for a similarity; these are {data.kind}.")
     if data.kind == "documents":
         return _documents(data, method, similarity, terms)
     if data.kind == "images":
