@@ -14,7 +14,8 @@ from typing import Any
 import numpy as np
 
 from symmf.errors import DataError, InputError
-from symmf.io.table import EDGE_WORDS, Table, quoted
+from symmf.io.sniff import EDGE_WORDS
+from symmf.io.table import Table, quoted
 from symmf.notation import FloatArray
 
 _ID_WORDS = re.compile(

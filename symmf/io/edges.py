@@ -8,7 +8,8 @@ import numpy as np
 from scipy import sparse
 
 from symmf.errors import DataError
-from symmf.io.table import Table, is_number, number
+from symmf.io.sniff import is_number, number
+from symmf.io.table import Table
 
 
 def graph_of(table: Table) -> tuple[Any, list[str]]:

@@ -16,8 +16,9 @@ from symmf.io.choose import Chosen, choose_columns
 from symmf.io.edges import graph_of
 from symmf.io.images import SIDE, read_images
 from symmf.io.sheets import read_sheet
+from symmf.io.sniff import is_number
 from symmf.io.source import Source
-from symmf.io.table import Table, is_number, read_table
+from symmf.io.table import Table, read_table
 from symmf.notation import AnyMatrix, LabelArray
 from symmf.validation import check_number
 
