@@ -62,6 +62,7 @@ class ConsensusSymMF(Clusterer):
     laplacian_weight : float
         lambda, of the views and of the consensus.
     random_state : int, Generator, RandomState or None
+        Which draws of views and starts; the same gives the same clusters.
 
     Attributes
     ----------
