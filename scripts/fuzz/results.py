@@ -136,5 +136,5 @@ PART = Part(
         "symmf.datasets", "pandas", "sklearn.datasets", "rich.table",
     ),
     prepare=prepare,
-    quick=16,
+    quick=10,
 )  # fmt: skip

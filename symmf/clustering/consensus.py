@@ -79,6 +79,11 @@ class ConsensusSymMF(Clusterer):
     twice (the first 2K columns; all of them, each times its norm), merged down to 2K
     and to K clusters. With two weightings and three dimensions these are 24 partitions.
 
+    References
+    ----------
+    A. L. N. Fred, A. K. Jain: Combining multiple clusterings using evidence
+    accumulation, IEEE TPAMI 27(6), 2005.
+
     Examples
     --------
     >>> from sklearn.datasets import make_moons

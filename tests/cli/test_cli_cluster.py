@@ -289,7 +289,7 @@ WRONG_USE = {
     "similarity": (["-k", "3", "--similarity", "cosin"], 2, "Did you mean 'cosine'"),
     "constraint": (["-k", "3", "--constraint", "positive"], 2, "constraint"),
     "lambda": (["-k", "3", "--method", "nmf", "--lambda", "1"], 2, "has no --lambda"),
-    "negative lambda": (["-k", "3", "--lambda", "-1"], 2, "must be a finite number >= 0"),
+    "negative lambda": (["-k", "3", "--lambda", "-1"], 2, "a finite number >= 0"),
     "no similarity": (
         ["-k", "3", "--method", "kmeans", "--precomputed"],
         2,
