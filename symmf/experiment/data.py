@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import dataclasses
+import hashlib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from symmf.errors import InputError
+from symmf.experiment.values import canonical_json
 
 if TYPE_CHECKING:
     from symmf.datasets import Dataset
@@ -38,8 +40,8 @@ def load_data(name: str, options: Mapping[str, Any]) -> Dataset:
     """Load a data set; with the option ``features``, turn all of it into features.
 
     Steps under ``preprocess`` learn from the samples of a trial, steps under
-    ``features`` of the data set from all its samples. The digest stays that of the data
-    themselves; the steps are among the options, which enter the key of every trial.
+    ``features`` of the data set from all its samples. The digest names data and steps:
+    workers keep data by their digest, and features of the same data are other data.
     """
     from symmf.datasets import load_dataset
     from symmf.features.preprocess import preprocess
@@ -54,7 +56,9 @@ def load_data(name: str, options: Mapping[str, Any]) -> Dataset:
     if not isinstance(steps, list) or not all(isinstance(s, str) for s in steps):
         raise InputError(f"features is a step or a list of steps, not {steps!r}.")
     X = preprocess(data.X, steps)
-    return dataclasses.replace(data, X=X, image_shape=None)
+    text = canonical_json([data.digest, steps])
+    digest = hashlib.sha256(text.encode()).hexdigest()
+    return dataclasses.replace(data, X=X, image_shape=None, digest=digest)
 
 
 def load_file(name: str, options: Mapping[str, Any]) -> Dataset:

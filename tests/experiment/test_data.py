@@ -18,11 +18,13 @@ methods: [kmeans]
 """
 
 
-def test_all_samples_are_turned_into_features_and_the_digest_stays():
+def test_all_samples_are_turned_into_features_and_have_a_digest_of_their_own():
     plain = load_dataset("digits")
     data = load_data("digits", {"features": ["centre", "unit_rows"]})
     np.testing.assert_allclose(np.linalg.norm(data.X, axis=1), 1)
-    assert data.digest == plain.digest
+    assert data.digest != plain.digest
+    again = load_data("digits", {"features": ["centre", "unit_rows"]})
+    assert data.digest == again.digest
     assert load_data("digits", {}).X.shape == plain.X.shape
     with pytest.raises(InputError, match="list of steps"):
         load_data("digits", {"features": 5})

@@ -20,6 +20,8 @@ from symmf.validation import is_number, nearest
 WEIGHT = "laplacian_weight"
 # Set by the runner for every trial, each from a key of the experiment file.
 SET_BY_TRIAL = {"n_clusters": "n_clusters", "random_state": "seed", WEIGHT: "lambda"}
+# What is said or watched while a method runs, and cannot change what it finds.
+NO_RESULT = ("callback", "verbose")
 # The paper_row of an entry that stands for no row of the published tables.
 NO_ROW = "none"
 
@@ -56,11 +58,11 @@ def plain(value: Any) -> Any:
 
 
 def defaults_of(estimator: Callable[..., Any]) -> dict[str, Any]:
-    """Return the defaults that enter a trial's key: all a config may give."""
+    """Return the defaults that enter a trial's key: all that can change a result."""
     return {
         name: plain(default)
         for name, default in parameters_of(estimator).items()
-        if name not in SET_BY_TRIAL
+        if name not in SET_BY_TRIAL and name not in NO_RESULT
     }
 
 
