@@ -109,7 +109,7 @@ _SHOWN = {*_MEASURED, "reporting.statistics", "reporting.tables"}
 ROOMS = {
     "experiment": set(),
     "experiment.values": set(),
-    "experiment.data": set(),
+    "experiment.data": {"experiment.values"},
     "experiment.provenance": set(),
     # The contract of the results folder stands below all: it imports nothing.
     "experiment.store.layout": set(),
