@@ -28,6 +28,8 @@ FAILURES = (TRACEBACK, CRASH, HANG, LOST)
 SENTENCES = (1, 2, 3, 130)
 MEMORY = 6 << 30
 _UNCAUGHT = 70
+# Seconds within which Ctrl-C must end a command.
+_PATIENCE = 10.0
 # A raw message of a library, whoever printed it.
 _RAW = re.compile(
     r"Traceback \(most recent call last\)|\b[A-Z][a-z]\w*Warning: |encountered in \w+$",
@@ -72,11 +74,15 @@ class Case:
         Returns what is wrong (lost, altered, outside) or an empty text.
     seconds
         Time limit of each step.
+    may_be_long
+        Work without end was asked for (a billion restarts): at the limit Ctrl-C is
+        pressed, and ending then with exit code 130 is right.
     """
 
     steps: Sequence[Sequence[str] | Callable[[], Any]]
     judge: Callable[[list[Ended]], str] = lambda _: ""
     seconds: float = 30.0
+    may_be_long: bool = False
 
 
 @dataclass
@@ -173,7 +179,7 @@ def run_case(part: Part, seed: int, index: int) -> dict[str, Any]:
             report = {"verdict": case.verdict, "detail": case.detail}
             tried = max(case.tried, 1)
         else:
-            ended = [_run_step(step, folder, case.seconds) for step in case.steps]
+            ended = [_run_step(step, folder, case) for step in case.steps]
             report = _judge(case, ended)
     except Exception:
         # A defect of the attack itself must not look like a success.
@@ -235,26 +241,34 @@ def _lane(part: Part, seed: int, indices: Iterable[int], handle: int) -> NoRetur
 
 
 def _run_step(
-    step: Sequence[str] | Callable[[], Any], folder: Path, seconds: float
+    step: Sequence[str] | Callable[[], Any], folder: Path, case: Case
 ) -> Ended:
     """Run a step in a forked child; end it and its children at the limit."""
     log = folder / ".output"
     pid = os.fork()
     if pid == 0:
         _child(step, folder, log)
+    status = _wait(pid, case.seconds)
+    if status is None and case.may_be_long:
+        os.kill(pid, signal.SIGINT)
+        status = _wait(pid, _PATIENCE)
+    _end_group(pid)
+    if status is None:
+        os.waitpid(pid, 0)
+        return Ended(code=-signal.SIGKILL, text=_read(log), late=True)
+    return Ended(code=os.waitstatus_to_exitcode(status), text=_read(log))
+
+
+def _wait(pid: int, seconds: float) -> int | None:
+    """Wait for a child; return its status, or None at the limit."""
     deadline, pause = time.monotonic() + seconds, 0.001
-    while True:
+    while time.monotonic() < deadline:
         done, status = os.waitpid(pid, os.WNOHANG)
         if done:
-            break
-        if time.monotonic() > deadline:
-            _end_group(pid)
-            _, status = os.waitpid(pid, 0)
-            return Ended(code=-9, text=_read(log), late=True)
+            return status
         time.sleep(pause)
         pause = min(1.5 * pause, 0.02)
-    _end_group(pid)
-    return Ended(code=os.waitstatus_to_exitcode(status), text=_read(log))
+    return None
 
 
 def _child(

@@ -53,7 +53,7 @@ def make(rng: random.Random, folder: Path) -> Case:
         arguments += [str(config), "--dry-run", "--results", str(folder / "r")]
     for _ in range(rng.randint(1, 3)):
         arguments += _option(rng, rng.choice(_COMMANDS[command]))
-    return Case(steps=[arguments])
+    return Case(steps=[arguments], seconds=20, may_be_long=True)
 
 
 def _option(rng: random.Random, name: str) -> list[str]:

@@ -21,6 +21,14 @@ def hang() -> None:
     time.sleep(60)
 
 
+def long() -> int:
+    try:
+        time.sleep(60)
+    except KeyboardInterrupt:
+        sys.stdout.write("Interrupted.")
+    return 130
+
+
 def fail() -> None:
     raise KeyError("x")
 
@@ -44,6 +52,7 @@ CASES = {
     "clean": lambda _: Case(steps=[["nosuch"]]),
     "crashes": lambda _: Case(steps=[crash]),
     "hangs": lambda _: Case(steps=[["--version"], hang], seconds=0.5),
+    "long": lambda _: Case(steps=[long], seconds=0.5, may_be_long=True),
     "tracebacks": lambda _: Case(steps=[fail]),
     "warning": lambda _: Case(steps=[warn]),
     "silent": lambda _: Case(steps=[silent]),

@@ -32,6 +32,7 @@ def run(*arguments: str) -> subprocess.CompletedProcess[str]:
         ("clean", {"clean": 1}),
         ("crashes", {"crashes": 1}),
         ("hangs", {"hangs": 1}),
+        ("long", {"clean": 1}),
         ("tracebacks", {"tracebacks": 1}),
         ("warning", {"tracebacks": 1}),
         ("silent", {"tracebacks": 1}),
