@@ -29,7 +29,8 @@ def main() -> int:
             report = run_case(part, given.seed, given.one)
             print(report["verdict"], report["detail"], sep="\n")
             return int(bool(report["detail"]))
-        count = part.quick if given.quick else given.count
+        count = part.full if given.full else given.count
+        count = part.quick if given.quick else count
         indices = range(given.start, given.start + count)
         tally = attack(part, seed=given.seed, indices=indices, jobs=given.jobs)
         tallies.append(tally)
@@ -55,6 +56,7 @@ def _arguments(names: list[str]) -> argparse.Namespace:
     parser.add_argument("--start", type=int, default=0, help="number of the first case")
     parser.add_argument("--one", type=int, metavar="I", help="only case I, in full")
     parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--full", action="store_true", help="as many as a full run has")
     parser.add_argument("--quick", action="store_true", help="the quick selection")
     parser.add_argument("--write", type=Path, metavar="FILE", help="keep the table")
     return parser.parse_args()

@@ -151,6 +151,7 @@ PART = Part(
     name="configs",
     what="odd experiment files and --set, read by run --dry-run",
     make=make,
+    full=6000,
     preload=(
         "symmf.cli.run", "symmf.experiment.plan", "symmf.experiment.runner",
         "symmf.clustering", "symmf.datasets", "symmf.cli.progress", "sklearn.datasets",

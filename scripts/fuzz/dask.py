@@ -114,6 +114,7 @@ PART = Part(
     name="dask",
     what="addresses that lead nowhere; clusters that lose workers or their scheduler",
     make=make,
+    full=60,
     preload=("pandas", "symmf.experiment.store.layout"),
     prepare=prepare,
 )

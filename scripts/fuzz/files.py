@@ -296,6 +296,7 @@ PART = Part(
     name="files",
     what="damaged and forged files of every format, by cluster",
     make=make,
+    full=5000,
     preload=("symmf.cli.cluster", "symmf.cli._cluster_run", "symmf.clustering", "h5py"),
     quick=80,
 )

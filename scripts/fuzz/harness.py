@@ -118,7 +118,7 @@ class Part:
     and returns how it went.
 
     ``preload`` is imported and ``prepare`` called before the first case; ``quick`` is
-    the number of cases in the quick selection.
+    the number of cases in the quick selection, ``full`` that of a full run.
     """
 
     name: str
@@ -128,6 +128,7 @@ class Part:
     prepare: Callable[[], None] = lambda: None
     jobs: int = 2
     quick: int = 0
+    full: int = 1000
 
 
 @dataclass
@@ -138,6 +139,7 @@ class Tally:
     seed: int
     counts: dict[str, int] = field(default_factory=lambda: dict.fromkeys(VERDICTS, 0))
     failures: list[dict[str, Any]] = field(default_factory=list)
+    cases: int = 0
     seconds: float = 0.0
 
     @property
@@ -147,6 +149,7 @@ class Tally:
 
     def add(self, report: dict[str, Any]) -> None:
         """Count a case."""
+        self.cases += 1
         failed = report["verdict"] in FAILURES
         self.counts[report["verdict"]] += 1 if failed else report["tried"]
         self.counts[ACCEPTED] += report["tried"] - 1 if failed else 0

@@ -138,6 +138,7 @@ PART = Part(
     name="kills",
     what="SIGKILL of runs and workers, SIGINT, SIGTERM at random moments, --jobs 2",
     make=make,
+    full=40,
     preload=("pandas", "symmf.experiment.store.layout"),
     prepare=prepare,
 )

@@ -224,6 +224,7 @@ PART = Part(
     name="numerics",
     what="odd numbers and parameters, by the clusterers and factorize",
     make=make,
+    full=4000,
     preload=("symmf", "symmf.clustering", "symmf.solvers", "sklearn.cluster"),
     quick=150,
 )

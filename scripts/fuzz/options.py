@@ -88,6 +88,7 @@ PART = Part(
     name="options",
     what="odd values of the options of every command",
     make=make,
+    full=3000,
     preload=(
         "symmf.cli.run", "symmf.cli.report", "symmf.cli.cluster", "symmf.cli.data",
         "symmf.cli.audit", "symmf.cli._cluster_run", "symmf.clustering",

@@ -128,6 +128,7 @@ PART = Part(
     name="results",
     what="damaged results folders, by status, tables, plot, compare, run, info, merge",
     make=make,
+    full=500,
     preload=(
         "symmf.cli.run", "symmf.cli.report", "symmf.experiment.plan",
         "symmf.clustering",

@@ -35,7 +35,7 @@ def failures(tally: Tally) -> str:
 def page(tallies: Sequence[Tally], what: dict[str, str]) -> str:
     """Return the page that is kept with the results."""
     commands = "\n".join(
-        f"    python -m scripts.fuzz {t.part} --seed {t.seed} --count {t.tried}"
+        f"    python -m scripts.fuzz {t.part} --seed {t.seed} --count {t.cases}"
         for t in tallies
     )
     return f"""# Reliability
