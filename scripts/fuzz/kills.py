@@ -138,7 +138,7 @@ PART = Part(
     name="kills",
     what="SIGKILL of runs and workers, SIGINT, SIGTERM at random moments, --jobs 2",
     make=make,
-    full=40,
+    full=200,
     preload=("pandas", "symmf.experiment.store.layout"),
     prepare=prepare,
 )
