@@ -8,14 +8,15 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
+    from symmf import metrics
     from symmf.clustering import METHODS
     from symmf.clustering.consensus import ConsensusSymMF
-    from symmf.clustering.select import select
+    from symmf.clustering.select import Selection, select
     from symmf.clustering.symmf import SymMF
     from symmf.constraints import CONSTRAINTS
-    from symmf.datasets import load_dataset
+    from symmf.datasets import Dataset, load_dataset
     from symmf.metrics import accuracy, ari, nmi
-    from symmf.similarity import build_similarity, regularise
+    from symmf.similarity import SIMILARITIES, build_similarity, regularise
     from symmf.solvers import SOLVERS, Factorization, Stop, factorize
     from symmf.solvers.path import factorize_path
 
@@ -24,9 +25,12 @@ _PUBLIC = {
     "CONSTRAINTS": "symmf.constraints",
     "Factorization": "symmf.solvers",
     "METHODS": "symmf.clustering",
+    "SIMILARITIES": "symmf.similarity",
     "SOLVERS": "symmf.solvers",
+    "Selection": "symmf.clustering.select",
     "Stop": "symmf.solvers",
     "ConsensusSymMF": "symmf.clustering.consensus",
+    "Dataset": "symmf.datasets",
     "SymMF": "symmf.clustering.symmf",
     "accuracy": "symmf.metrics",
     "ari": "symmf.metrics",
@@ -42,9 +46,12 @@ _PUBLIC = {
 __all__ = [
     "CONSTRAINTS",
     "METHODS",
+    "SIMILARITIES",
     "SOLVERS",
     "ConsensusSymMF",
+    "Dataset",
     "Factorization",
+    "Selection",
     "Stop",
     "SymMF",
     "__version__",
@@ -54,6 +61,7 @@ __all__ = [
     "factorize",
     "factorize_path",
     "load_dataset",
+    "metrics",
     "nmi",
     "regularise",
     "select",
@@ -61,6 +69,8 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
+    if name == "metrics":  # a module of its own, and so it stays
+        return importlib.import_module("symmf.metrics")
     if name in _PUBLIC:
         value = getattr(importlib.import_module(_PUBLIC[name]), name)
         globals()[name] = value

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
-from typing import Any, ClassVar, TypeAlias
+from typing import Any, ClassVar, Literal, TypeAlias
 
 import numpy as np
 
@@ -292,7 +292,22 @@ CONSTRAINTS: dict[str, type[Constraint]] = {
     )
 }
 
-ConstraintLike: TypeAlias = str | tuple[str, Mapping[str, Any]] | Constraint
+# For editors, which offer these where a name is asked for.
+ConstraintName: TypeAlias = Literal[
+    "none",
+    "nonnegative",
+    "unit_rows",
+    "sparse_rows",
+    "orthogonal",
+    "l1_rows",
+    "simplex_rows",
+    "one_hot_rows",
+    "nonnegative_unit_rows",
+    "signed_max",
+]
+ConstraintLike: TypeAlias = (
+    ConstraintName | str | tuple[str, Mapping[str, Any]] | Constraint
+)
 
 
 def as_constraint(constraint: ConstraintLike) -> Constraint:

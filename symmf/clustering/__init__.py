@@ -7,10 +7,11 @@ needs and imports when it is fitted.
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
 
 from sklearn.cluster import KMeans
 
+from symmf.clustering.base import ClusterMethod
 from symmf.clustering.consensus import ConsensusSymMF
 from symmf.clustering.deep_subspace import DSC
 from symmf.clustering.gnmf import GNMF
@@ -21,8 +22,7 @@ from symmf.clustering.symhals import SymHALS
 from symmf.clustering.symmf import SymMF
 from symmf.clustering.symnmf import SymNMF
 
-# KMeans is scikit-learn's own and has no type that mypy could see.
-METHODS: dict[str, Any] = {
+METHODS: dict[str, Callable[..., ClusterMethod]] = {
     "kmeans": KMeans,
     "nmf": NMF,
     "spectral": Spectral,
@@ -45,6 +45,7 @@ __all__ = [
     "NMF",
     "REQUIRES",
     "SNMF",
+    "ClusterMethod",
     "ConsensusSymMF",
     "KMeans",
     "Spectral",

@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from numbers import Real
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Protocol, Self
 
 import numpy as np
 from scipy import sparse
@@ -46,6 +46,15 @@ class History:
     def of(cls, fit: Factorization) -> History:
         """Take the traces of a factorization."""
         return cls(error=fit.error, split_error=fit.split_error, seconds=fit.seconds)
+
+
+class ClusterMethod(Protocol):
+    """What a method of ``symmf.METHODS`` makes: a clusterer, ours or another's."""
+
+    labels_: LabelArray
+
+    def fit(self, X: Any) -> Self:
+        """Cluster the rows of X."""
 
 
 class Clusterer(ClusterMixin, BaseEstimator):
@@ -88,6 +97,29 @@ class Clusterer(ClusterMixin, BaseEstimator):
         self._check_finite()
         self.labels_ = number_by_size(self.labels_)
         return self
+
+    def fit_predict(self, X: Any, y: Any = None) -> LabelArray:
+        """Cluster the rows of X and return their labels.
+
+        Parameters
+        ----------
+        X : (n, m) array or scipy sparse matrix
+            As for ``fit``.
+        y : ignored
+
+        Returns
+        -------
+        (n,) array
+        """
+        return self.fit(X, y).labels_
+
+    if TYPE_CHECKING:  # scikit-learn writes these two and gives them no types
+
+        def get_params(self, deep: bool = True) -> dict[str, Any]:
+            """Return the parameters by name."""
+
+        def set_params(self, **params: Any) -> Self:
+            """Change parameters."""
 
     def _checked_fit(self, X: Any) -> None:
         for name, value in self.get_params(deep=False).items():

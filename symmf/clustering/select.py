@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from scipy import sparse
@@ -26,7 +26,7 @@ from symmf.labels import kmeans_rows, unit_rows
 from symmf.linalg import solve_eigenpairs
 from symmf.notation import FloatArray, LabelArray
 from symmf.seeds import RandomState, as_generator, spawn_seed
-from symmf.similarity import SymmetricOperator, regularise
+from symmf.similarity import SimilarityName, SymmetricOperator, regularise
 from symmf.validation import check_number, is_whole
 
 if TYPE_CHECKING:
@@ -113,7 +113,7 @@ def select(
     n_clusters: Iterable[int] = range(2, LARGEST + 1),
     laplacian_weight: Iterable[float] | None = None,
     *,
-    similarity: str = "auto",
+    similarity: SimilarityName | Literal["auto", "text"] | str = "auto",
     similarity_options: dict[str, Any] | None = None,
     scale: str = "auto",
     n_subsamples: int = 5,

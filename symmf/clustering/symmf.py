@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
@@ -18,8 +18,8 @@ from symmf.constraints import ConstraintLike, as_constraint
 from symmf.errors import InputError
 from symmf.notation import AnyMatrix, FloatArray, LabelArray
 from symmf.seeds import RandomState
-from symmf.similarity import SymmetricOperator, regularise
-from symmf.solvers import factorize
+from symmf.similarity import SimilarityName, SymmetricOperator, regularise
+from symmf.solvers import SolverName, factorize
 from symmf.solvers.base import Callback
 from symmf.validation import check_choice, check_number
 
@@ -141,12 +141,12 @@ class SymMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clusterer):
         n_clusters: int | str = 8,
         *,
         laplacian_weight: float | str = "auto",
-        similarity: str = "auto",
+        similarity: SimilarityName | Literal["auto", "text"] | str = "auto",
         similarity_options: dict[str, Any] | None = None,
         scale: str = "auto",
         n_columns: int | str | None = None,
         unit_rows: bool | None = None,
-        solver: str = "auto",
+        solver: SolverName | Literal["auto"] | str = "auto",
         constraint: ConstraintLike = "none",
         labels: str = "auto",
         label_options: dict[str, Any] | None = None,

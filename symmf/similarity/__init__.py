@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from symmf.similarity.build import SIMILARITIES, build_similarity
+from symmf.similarity.build import SIMILARITIES, SimilarityName, build_similarity
 from symmf.similarity.operators import (
     DenseOperator,
     Gram,
@@ -20,6 +20,7 @@ __all__ = [
     "Gram",
     "LaplacianRegularised",
     "RowFeatures",
+    "SimilarityName",
     "SparseOperator",
     "SymmetricOperator",
     "as_operator",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 from scipy import sparse
@@ -133,8 +133,25 @@ SIMILARITIES: dict[str, Callable[..., SymmetricOperator]] = {
     "precomputed": precomputed,
 }
 
+# For editors, which offer these where a name is asked for.
+SimilarityName: TypeAlias = Literal[
+    "centred_cosine",
+    "cosine",
+    "inner_product",
+    "gaussian",
+    "self_tuning",
+    "cosine_knn",
+    "mutual_knn",
+    "scaled_gram",
+    "cosine_power",
+    "diffusion",
+    "precomputed",
+]
 
-def build_similarity(X: Any, name: str, **options: Any) -> SymmetricOperator:
+
+def build_similarity(
+    X: Any, name: SimilarityName | str, **options: Any
+) -> SymmetricOperator:
     """Return the similarity called ``name`` of the rows of X.
 
     Parameters

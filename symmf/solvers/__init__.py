@@ -13,7 +13,7 @@ from symmf.solvers.base import (
 )
 from symmf.solvers.factorize import factorize
 from symmf.solvers.path import factorize_path
-from symmf.solvers.registry import SOLVERS
+from symmf.solvers.registry import SOLVERS, SolverName
 
 __all__ = [
     "SOLVERS",
@@ -22,6 +22,7 @@ __all__ = [
     "Iteration",
     "Problem",
     "Solver",
+    "SolverName",
     "Start",
     "Stop",
     "factorize",

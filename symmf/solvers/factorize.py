@@ -16,7 +16,7 @@ from symmf.similarity.operators import SymmetricOperator, as_operator
 from symmf.solvers._loop import run
 from symmf.solvers._start import STARTS, draw_start
 from symmf.solvers.base import Callback, Factorization, Problem, Solver, Start
-from symmf.solvers.registry import SOLVERS
+from symmf.solvers.registry import SOLVERS, SolverName
 from symmf.validation import check_name, check_number, check_options, is_whole, shown
 
 # Below this a squared norm has lost digits.
@@ -27,7 +27,7 @@ def factorize(
     M: Any,
     k: int,
     *,
-    solver: str | Solver = "projected_gradient",
+    solver: SolverName | str | Solver = "projected_gradient",
     constraint: ConstraintLike = "none",
     H0: Any = None,
     P0: Any = None,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal, TypeAlias
+
 from symmf.solvers.admm import ADMM
 from symmf.solvers.base import Solver
 from symmf.solvers.columnwise import Columnwise
@@ -28,3 +30,18 @@ SOLVERS: dict[str, type[Solver]] = {
     "procrustes": Procrustes,
     "coordinate_descent": CoordinateDescent,
 }
+
+# For editors, which offer these where a name is asked for.
+SolverName: TypeAlias = Literal[
+    "projected_gradient",
+    "columnwise",
+    "eigen",
+    "fixed_step",
+    "sym_anls",
+    "sym_hals",
+    "newton",
+    "symnmf_anls",
+    "admm",
+    "procrustes",
+    "coordinate_descent",
+]
