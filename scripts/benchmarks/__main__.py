@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -28,10 +29,18 @@ def figures() -> None:
     click.echo(f"Drawn in {OUT}")
 
 
+old_option = click.option(
+    "--old",
+    type=click.Path(exists=True, file_okay=False, path_type=Path),
+    help="A checkout of version 0.1, measured in the same run.",
+)
+
+
 @main.command()
 @click.option("--iterations", default=20, show_default=True)
 @click.option("--repeats", default=REPEATS, show_default=True)
-def solvers(iterations: int, repeats: int) -> None:
+@old_option
+def solvers(iterations: int, repeats: int, old: Path | None) -> None:
     """Time iterations of Algorithm 2 against as many bare products M H.
 
     ``ratio``: iterations 1 to 20 from a random start. ``with_setup``: the whole call
@@ -80,6 +89,79 @@ def solvers(iterations: int, repeats: int) -> None:
         )
     table = pd.DataFrame(rows)
     save("solvers", table, {"iterations": iterations, "repeats": repeats})
+    if old is not None:
+        from scripts.benchmarks import versions
+
+        table = versions.solvers(old, iterations, repeats)
+        save("solvers_before", table, {"iterations": iterations, "repeats": repeats})
+
+
+@main.command()
+@click.option("--repeats", default=5, show_default=True)
+@click.option("--only", help="Only data sets whose names contain this.")
+def fits(repeats: int, only: str | None) -> None:
+    """Time whole fits beside SpectralClustering, labels, and eigenpairs beside eigsh.
+
+    A method that takes more than two minutes is stopped, and the table says so; a data
+    set that has taken more than one gets no further round.
+    """
+    from scripts.benchmarks import fits as parts
+
+    tables = [parts.whole_fits(repeats, only)]
+    if only is None:
+        tables += [parts.label_share(repeats), parts.eigenpairs(repeats)]
+    facts = {"repeats": repeats, "limit": parts.LIMIT, "budget": parts.BUDGET}
+    save("fits", pd.concat(tables), facts)
+
+
+@main.command()
+@click.option("--repeats", default=3, show_default=True)
+@click.option("--only", help="Only data sets whose names contain this.")
+@old_option
+def baselines(repeats: int, only: str | None, old: Path | None) -> None:
+    """SymNMF, SymHALS, NMF, GNMF and DSC of version 0.1 and of this one."""
+    from scripts.benchmarks import versions
+
+    if old is None:
+        sys.exit("Give a checkout of version 0.1: --old FOLDER.")
+    facts = {"repeats": repeats, "limit": versions.LIMIT, "budget": versions.BUDGET}
+    save("baselines", versions.baselines(old, repeats, only), facts)
+
+
+# What `all` runs, with repeats that let the whole end in less than 25 minutes.
+_PARTS: dict[str, list[str]] = {
+    "solvers": ["--repeats", "5"],
+    "fits": ["--repeats", "3"],
+    "baselines": ["--repeats", "3"],
+    "peers": ["--repeats", "3"],
+    "lambda": ["--repeats", "3"],
+    "kernels": ["--repeats", "5"],
+    "runner": ["--repeats", "3"],
+    "scale": ["--repeats", "1"],
+    "quality": ["--no-select"],
+}
+
+
+@main.command("all")
+@click.option("--skip", multiple=True, type=click.Choice(list(_PARTS)))
+@old_option
+def everything(skip: tuple[str, ...], old: Path | None) -> None:
+    """Run every part, one after the other; a part that fails does not end the rest."""
+    failed = []
+    for part, options in _PARTS.items():
+        if part in skip or (part == "baselines" and old is None):
+            click.echo(f"==> {part} is left out")
+            continue
+        if old is not None and part in ("solvers", "baselines", "runner"):
+            options = [*options, "--old", str(old)]
+        click.echo(f"==> {part} {' '.join(options)}")
+        # Through the script, which sets the threads of every part.
+        if subprocess.run(
+            ["scripts/benchmark", part, *options], check=False
+        ).returncode:
+            failed.append(part)
+    if failed:
+        sys.exit(f"Not measured, see above: {', '.join(failed)}.")
 
 
 @main.command()
@@ -219,7 +301,8 @@ def kernels(repeats: int) -> None:
 @main.command()
 @click.option("--trials", default=1000, show_default=True)
 @click.option("--repeats", default=5, show_default=True)
-def runner(trials: int, repeats: int) -> None:
+@old_option
+def runner(trials: int, repeats: int, old: Path | None) -> None:
     """Trivial trials through the runner against a bare joblib loop."""
     from scripts.benchmarks.runner import measure
 
@@ -227,6 +310,11 @@ def runner(trials: int, repeats: int) -> None:
     ratio = [row.ratio for row in rows]
     table = pd.DataFrame({"round": range(repeats), "runner_over_joblib": ratio})
     save("runner", table, {"trials": trials, "median_ratio": float(np.median(ratio))})
+    if old is not None:
+        from scripts.benchmarks import versions
+
+        table = versions.runner(old, trials, repeats)
+        save("runner_before", table, {"trials": trials, "repeats": repeats})
 
 
 if __name__ == "__main__":

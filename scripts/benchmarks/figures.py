@@ -19,6 +19,10 @@ _RATIOS: dict[str, tuple[list[str], str, str]] = {
     "lambda": (["problem"], "time of 11 values / time of one run", "linear"),
     "kernels": (["matrix", "kernel"], "time / time of scipy", "linear"),
     "runner": (["what"], "time / time of a bare joblib loop", "linear"),
+    "fits": (["case", "task"], "time / time it is compared with", "log"),
+    "baselines": (["data", "method"], "time / time of version 0.1", "log"),
+    "solvers_before": (["problem"], "time / time of version 0.1", "linear"),
+    "runner_before": (["problem"], "time / time of version 0.1", "linear"),
 }
 
 

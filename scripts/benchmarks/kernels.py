@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from corpus import corpus
 from scipy import sparse
 
+from scripts.benchmarks.corpus import corpus
 from symmf.datasets import load_dataset
 from symmf.errors import InputError
 from symmf.features.preprocess import preprocess

@@ -9,11 +9,9 @@ than two minutes are missing.
 from __future__ import annotations
 
 import json
-import signal
 import time
 import warnings
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +20,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
+from scripts.benchmarks.timing import at_most
 from symmf.notation import LabelArray
 
 OURS = "SymMF"
@@ -32,22 +31,6 @@ SEED = 0
 LIMIT = 120.0
 _DRAWS = 10_000
 HITS = Path("symmf/clustering/select_hits.json")
-
-
-@contextmanager
-def at_most(seconds: float) -> Iterator[None]:
-    """Raise TimeoutError in a body that takes longer; some eigensolvers never end."""
-
-    def stop(*_: Any) -> None:
-        raise TimeoutError(f"more than {seconds:g} s")
-
-    before = signal.signal(signal.SIGALRM, stop)
-    signal.setitimer(signal.ITIMER_REAL, seconds)
-    try:
-        yield
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
 
 
 def data_sets(most: int) -> Iterator[tuple[str, Any]]:

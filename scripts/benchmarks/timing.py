@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import json
 import platform
+import signal
 import time
-from collections.abc import Callable
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +18,22 @@ import pandas as pd
 
 OUT = Path("results/reference/benchmarks")
 REPEATS = 11
+
+
+@contextmanager
+def at_most(seconds: float) -> Iterator[None]:
+    """Raise TimeoutError in a body that takes longer; some eigensolvers never end."""
+
+    def stop(*_: Any) -> None:
+        raise TimeoutError(f"more than {seconds:g} s")
+
+    before = signal.signal(signal.SIGALRM, stop)
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
 
 
 def alternate(
@@ -31,14 +50,60 @@ def alternate(
     rows = []
     for round_ in range(-1, repeats):  # round -1 warms up caches and lazy imports
         for name, task in tasks.items():
-            began = clock()
-            prepared = task()
-            if callable(prepared):
-                began = clock()
-                prepared()
-            rows.append((name, round_, clock() - began))
+            rows.append((name, round_, _seconds(task, clock)))
     frame = pd.DataFrame(rows, columns=["task", "round", "seconds"])
     return frame[frame["round"] >= 0]
+
+
+def alternate_within(
+    tasks: dict[str, Callable[[], Any]],
+    repeats: int,
+    *,
+    limit: float,
+    budget: float,
+    clock: Callable[[], float] = time.process_time,
+) -> tuple[pd.DataFrame, dict[str, str]]:
+    """Time as :func:`alternate` does, without warming up, tasks that may be slow.
+
+    Parameters
+    ----------
+    tasks, repeats, clock
+    limit
+        Wall seconds a task may take; one that takes more, or fails, is left out from
+        there on.
+    budget
+        Wall seconds after which no further round begins.
+
+    Returns
+    -------
+    frame, notes
+        ``notes``: what became of the tasks that were left out.
+    """
+    rows: list[tuple[str, int, float]] = []
+    notes: dict[str, str] = {}
+    began = time.perf_counter()
+    for round_ in range(repeats):
+        if round_ and time.perf_counter() - began > budget:
+            break
+        for name, task in tasks.items():
+            if name in notes:
+                continue
+            try:
+                with at_most(limit), warnings.catch_warnings():
+                    warnings.simplefilter("ignore")
+                    rows.append((name, round_, _seconds(task, clock)))
+            except (TimeoutError, RuntimeError, MemoryError) as error:
+                notes[name] = f"stopped: {error}"[:80]
+    return pd.DataFrame(rows, columns=["task", "round", "seconds"]), notes
+
+
+def _seconds(task: Callable[[], Any], clock: Callable[[], float]) -> float:
+    began = clock()
+    prepared = task()
+    if callable(prepared):
+        began = clock()
+        prepared()
+    return clock() - began
 
 
 def machine() -> dict[str, Any]:

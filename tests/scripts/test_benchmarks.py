@@ -91,7 +91,62 @@ def test_quality_counts_what_both_methods_have() -> None:
 
 
 def test_a_method_that_does_not_end_is_stopped() -> None:
-    from scripts.benchmarks.quality import at_most
+    from scripts.benchmarks.timing import at_most
 
     with pytest.raises(TimeoutError, match=r"0\.05"), at_most(0.05):
         time.sleep(60)
+
+
+def test_a_slow_peer_is_stopped_and_said_so() -> None:
+    from scripts.benchmarks.fits import compared
+    from scripts.benchmarks.timing import alternate_within
+
+    tasks = {"ours": lambda: None, "slow": lambda: time.sleep(60)}
+    frame, notes = alternate_within(tasks, 3, limit=0.05, budget=60)
+    assert notes == {"slow": "stopped: more than 0.05 s"}
+    assert frame["task"].tolist() == ["ours"] * 3
+    entry = compared(frame, notes, "ours", "slow")
+    assert entry["rounds"] == 3
+    assert entry["note"] == "slow stopped: more than 0.05 s"
+    assert "ratio" not in entry
+    frame, notes = alternate_within({"a": lambda: None}, 50, limit=1, budget=0)
+    assert (len(frame), notes) == (1, {})
+
+
+@pytest.mark.parametrize("method", ["symnmf", "symhals", "nmf", "gnmf"])
+def test_objectives_of_factors_are_those_of_the_estimator(
+    tmp_path: Path, method: str
+) -> None:
+    from scripts.benchmarks.versions import ROOT, call, objective_of, write_rows
+
+    X = np.random.default_rng(0).random((40, 12))
+    options = {"graph_weight": 0.0} if method == "gnmf" else {}
+    path, output = write_rows(tmp_path, X), str(tmp_path / "kept.npz")
+    details = {"rows": path, "output": output, "k": 3, "seed": 5, "method": method}
+    assert call(ROOT, "fit", options=options, **details)["seconds"] > 0
+    from symmf.clustering import METHODS
+
+    model = METHODS[method](3, random_state=5, **options).fit(X)
+    with np.load(output) as kept:
+        found = {name: kept[name] for name in kept.files}
+    np.testing.assert_array_equal(found["labels"], model.labels_)
+    value = objective_of(method, X, options)(found)
+    if method == "gnmf":
+        # The regulariser is that of the weight the study uses.
+        value -= 100.0 * _smoothness(model.W_, found["V_"])
+    if method == "symhals":
+        R = model.H_ @ model.P_.T - _graph(X)
+        assert value == pytest.approx(float(np.sum(R * R)))
+        return
+    assert value == pytest.approx(model.objective_)
+
+
+def _graph(X: np.ndarray) -> np.ndarray:
+    from symmf.similarity import build_similarity
+
+    return np.asarray(build_similarity(X, "self_tuning").toarray())
+
+
+def _smoothness(W: object, V: np.ndarray) -> float:
+    dense = np.asarray(W.toarray())
+    return float(np.trace(V.T @ (np.diag(dense.sum(axis=1)) - dense) @ V))
