@@ -243,6 +243,8 @@ class DatasetSpec:
         See ``files``.
     members : sequence of mapping
         The options that give each data set of a collection.
+    member_sizes : sequence of int
+        Numbers of samples of ``members``, where they are known.
     digest : str or None
         Digest of the loaded data, if the same values in another container are to be
         accepted; None if only the exact file is.
@@ -268,6 +270,7 @@ class DatasetSpec:
     files: tuple[RemoteFile, ...] = ()
     needs: Callable[..., tuple[RemoteFile, ...]] | None = None
     members: Sequence[Mapping[str, Any]] = ()
+    member_sizes: Sequence[int] = ()
     digest: str | None = None
     convert: Callable[[Path, Path], None] | None = None
     accepts: str = ""

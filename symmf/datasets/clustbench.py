@@ -116,6 +116,9 @@ SPEC = DatasetSpec(
         for name, known in SETS.items()
         for number in range(len(known["labels"]))
     ),
+    member_sizes=tuple(
+        known["samples"] for known in SETS.values() for _ in known["labels"]
+    ),
     accepts="a clone or an unpacked archive of the suite: the folder that holds fcps, "
     "graves, other, sipu, uci and wut",
     options={

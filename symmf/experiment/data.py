@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 #: option of a data set in an experiment file: steps taken before samples are drawn
 FEATURES = "features"
+#: key of a data set that is a collection: which of its data sets an experiment runs on
+MEMBERS = "members"
 #: option that makes a user's file the data set
 FILE = "file"
 #: what may stand beside it: how the file is read, as with `symmf cluster`

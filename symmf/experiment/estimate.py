@@ -147,7 +147,7 @@ def _names(method: str, estimator: str, k: int, weight: float | None) -> list[An
 
 def rough_memory_mb(plan: Plan) -> float:
     """Return what a worker takes at least: itself and three copies of the data."""
-    return WORKER_MB + 3 * _megabytes(plan.data.X)
+    return WORKER_MB + 3 * max(_megabytes(data.X) for data in plan.datasets)
 
 
 def wall_seconds(estimates: Sequence[Estimate], jobs: int) -> float:

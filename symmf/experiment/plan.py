@@ -18,12 +18,14 @@ from symmf.experiment.config.grid import (
     expand,
     gather_facts,
 )
+from symmf.experiment.config.members import with_classes
 from symmf.experiment.config.messages import hint
 from symmf.experiment.config.model import ExperimentConfig, read_config
 from symmf.experiment.config.resolve import resolve
 from symmf.experiment.config.yaml import Document
+from symmf.experiment.data import MEMBERS
 from symmf.experiment.store.folder import Beside, ExperimentStore
-from symmf.experiment.values import Record, Trial
+from symmf.experiment.values import Record, Trial, canonical_json
 
 if TYPE_CHECKING:
     from symmf.datasets import Dataset
@@ -38,17 +40,22 @@ class Plan:
     """One experiment of a run.
 
     ``trials`` is the whole grid, ``selected`` what this run is asked to care for
-    (``--only``, ``--shard``).
+    (``--only``, ``--shard``). ``datasets`` are the members of a collection, or one.
     """
 
     config: ExperimentConfig
     facts: Facts
-    data: Dataset
+    datasets: tuple[Dataset, ...]
     store: ExperimentStore
     trials: list[Trial]
     selected: list[Trial]
     _beside: Beside | None = field(default=None, repr=False)
     _records: dict[str, Record] | None = field(default=None, repr=False)
+
+    @property
+    def data(self) -> Dataset:
+        """The data set; of a collection, its first."""
+        return self.datasets[0]
 
     @property
     def records(self) -> dict[str, Record]:
@@ -224,14 +231,15 @@ def _plan(
     results: Path,
     loaded: dict[str, Dataset],
 ) -> Plan:
-    data = _load(config, document, loaded)
-    facts = gather_facts(config, data)
+    datasets = _load(config, document, loaded)
+    config = with_classes(config, datasets, document)
+    facts = gather_facts(config, *datasets)
     check_n_clusters(config, facts, document)
     trials = expand(config, facts)
     return Plan(
         config=config,
         facts=facts,
-        data=data,
+        datasets=datasets,
         store=ExperimentStore(results / config.name),
         trials=trials,
         selected=trials,
@@ -240,18 +248,22 @@ def _plan(
 
 def _load(
     config: ExperimentConfig, document: Document, loaded: dict[str, Dataset]
-) -> Dataset:
+) -> tuple[Dataset, ...]:
     from symmf.experiment.data import load_data
 
-    entry = config.dataset.model_dump_json()
-    if entry not in loaded:
-        try:
-            loaded[entry] = load_data(config.dataset.name, config.dataset.options)
-        except (InputError, MemoryError) as error:
-            where = document.where(("dataset",))
-            reason = error if isinstance(error, InputError) else NO_MEMORY
-            raise ConfigError(f"{document.source}, {where}: {reason}") from None
-    return loaded[entry]
+    name, found = config.dataset.name, []
+    for i, options in enumerate(config.dataset.all_options()):
+        entry = canonical_json([name, options])
+        if entry not in loaded:
+            try:
+                loaded[entry] = load_data(name, options)
+            except (InputError, MemoryError) as error:
+                alone = config.dataset.members is None
+                where = document.where(("dataset", *(() if alone else (MEMBERS, i))))
+                reason = error if isinstance(error, InputError) else NO_MEMORY
+                raise ConfigError(f"{document.source}, {where}: {reason}") from None
+        found.append(loaded[entry])
+    return tuple(found)
 
 
 def _check_names(resolved: Sequence[tuple[ExperimentConfig, Document]]) -> None:

@@ -63,13 +63,7 @@ class Recorder:
         about = {
             "started": now(),
             "environment": environment,
-            "dataset": {
-                "name": plan.data.name,
-                "title": plan.data.title,
-                "n_samples": plan.data.n_samples,
-                "n_features": plan.data.n_features,
-                "n_classes": plan.data.n_classes,
-            },
+            "dataset": _about_data(plan),
         }
         origin = {**self._origins[plan.name], **about}
         plan.store.write_description(plan.config, plan.facts, origin)
@@ -110,3 +104,23 @@ class Recorder:
     def close(self) -> None:
         """Finish writing records."""
         self._writer.close()
+
+
+def _about_data(plan: Plan) -> dict[str, Any]:
+    data = plan.data
+    if not plan.facts.members:
+        return {
+            "name": data.name,
+            "title": data.title,
+            "n_samples": data.n_samples,
+            "n_features": data.n_features,
+            "n_classes": data.n_classes,
+        }
+    from symmf.datasets import get_spec
+
+    return {
+        "name": data.name,
+        "title": get_spec(data.name).title,
+        "n_members": len(plan.datasets),
+        "n_samples": plan.facts.n_samples,
+    }

@@ -136,8 +136,9 @@ def trials_of(store: ExperimentStore) -> list[Trial]:
         from symmf.experiment.data import load_data
 
         config = store.config()
-        data = load_data(config.dataset.name, config.dataset.options)
-        return expand(config, gather_facts(config, data))
+        listed = config.dataset.all_options()
+        datasets = [load_data(config.dataset.name, options) for options in listed]
+        return expand(config, gather_facts(config, *datasets))
 
 
 def replay(record: Record, backend: Backend | None = None) -> Replay:

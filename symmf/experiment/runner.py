@@ -141,7 +141,7 @@ class _Session:
     ) -> None:
         self.plans, self.backend, self.stop = plans, backend, stop
         self.journal, self.recorder = journal, recorder
-        self.data = {plan.facts.data_digest: plan.data for plan in plans}
+        self.data = {data.digest: data for plan in plans for data in plan.datasets}
         self.skipped = sum(plan.done() for plan in plans)
         self.ran: set[tuple[str, str]] = set()
         self.problems: list[str] = []

@@ -16,6 +16,7 @@ from typing import Any
 
 from symmf.errors import InputError, SymmfError
 from symmf.experiment.execution.backend import Backend
+from symmf.experiment.execution.local_pool import LocalPool
 from symmf.experiment.provenance import environment
 from symmf.experiment.replay import run_again, trials_of
 from symmf.experiment.store.folder import ExperimentStore, list_experiments
@@ -27,7 +28,7 @@ from symmf.experiment.store.rows import (
     read_rows,
     row_of,
 )
-from symmf.experiment.values import Record, Trial
+from symmf.experiment.values import Record, Trial, canonical_json
 from symmf.validation import unknown_name
 
 
@@ -178,25 +179,29 @@ def _run_and_compare(
     backend: Backend | None,
 ) -> Iterator[TrialVerdict]:
     """Run the trials, data set by data set; what cannot run is told, not raised."""
-    for dataset in sorted({trial.dataset for trial in trials}):
-        left = {trial.key: trial for trial in trials if trial.dataset == dataset}
-        reason = ""
-        try:
-            for trial, outcome in run_again(list(left.values()), backend):
-                row = rows[trial.experiment][trial.key]
-                new = row_of(Record(trial=trial, outcome=outcome))
-                yield _verdict(trial.experiment, trial.key, row, new)
-                del left[trial.key]
-        except SymmfError as error:
-            reason = str(error)
-        for key, trial in left.items():
-            yield TrialVerdict(
-                experiment=trial.experiment,
-                key=key,
-                title=trial.title,
-                agreement=Agreement.MISSING,
-                reason=reason,
-            )
+    by_data: dict[tuple[str, str], dict[str, Trial]] = {}
+    for trial in trials:
+        name = trial.dataset, canonical_json(trial.options)
+        by_data.setdefault(name, {})[trial.key] = trial
+    with LocalPool(1) as own:
+        for _, left in sorted(by_data.items()):
+            reason = ""
+            try:
+                for trial, outcome in run_again(list(left.values()), backend or own):
+                    row = rows[trial.experiment][trial.key]
+                    new = row_of(Record(trial=trial, outcome=outcome))
+                    yield _verdict(trial.experiment, trial.key, row, new)
+                    del left[trial.key]
+            except SymmfError as error:
+                reason = str(error)
+            for key, trial in left.items():
+                yield TrialVerdict(
+                    experiment=trial.experiment,
+                    key=key,
+                    title=trial.title,
+                    agreement=Agreement.MISSING,
+                    reason=reason,
+                )
 
 
 def _title(row: Row) -> str:

@@ -8,6 +8,7 @@ set is loaded.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, wraps
@@ -139,13 +140,27 @@ class Experiment:
         given = self.config.get("n_clusters") or []
         asked = given if isinstance(given, list) else [given]
         found = self.trials["n_clusters"]
-        return tuple(sorted({k for k in asked if is_whole(k)} | set(found)))
+        whole = {k for k in asked if is_whole(k)}
+        return tuple(sorted(whole | set(self._members) | set(found)))
 
     def planned(self, n_clusters: int) -> int:
         """Return how many trials a cell should have."""
         found = self._found.get(n_clusters, 0)
         asked = self.config.get("trials")
-        return max(found, asked) if is_whole(asked) else found
+        members = self._members.get(n_clusters, 1)
+        return max(found, asked * members) if is_whole(asked) else found
+
+    @cached_property
+    def _members(self) -> dict[int, int]:
+        """Of a collection: how many of its data sets have each number of classes."""
+        facts = self.provenance.get("facts")
+        listed = facts.get("members") if isinstance(facts, dict) else None
+        found = [
+            member.get("n_classes")
+            for member in (listed if isinstance(listed, list) else ())
+            if isinstance(member, dict)
+        ]
+        return Counter(k for k in found if is_whole(k))
 
     @cached_property
     def _found(self) -> dict[int, int]:

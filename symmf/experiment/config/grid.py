@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import hashlib
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
 from typing import TYPE_CHECKING, Any
 
 from symmf.errors import ConfigError
 from symmf.experiment.config.model import ExperimentConfig, MethodEntry
 from symmf.experiment.config.yaml import Document
-from symmf.experiment.values import Trial
+from symmf.experiment.values import Trial, canonical_json
 from symmf.seeds import generator, seed
 
 if TYPE_CHECKING:
@@ -21,12 +22,23 @@ MOST_TRIALS = 1_000_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class MemberFacts:
+    """What the grid needs to know about one data set of a collection."""
+
+    data_digest: str
+    n_samples: int
+    n_features: int
+    n_classes: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Facts:
     """What the grid needs to know about data and code, kept beside the results.
 
     ``class_sizes`` is empty for a similarity matrix, of which every trial uses all
     samples. ``defaults`` holds, for each method entry, the estimator's defaults;
-    ``plugins`` names the outside code of the entries that have any.
+    ``plugins`` names the outside code of the entries that have any. Of a collection,
+    ``members`` tells of each data set, and the rest of all of them together.
     """
 
     data_digest: str
@@ -35,10 +47,13 @@ class Facts:
     class_sizes: tuple[int, ...]
     defaults: Mapping[str, Mapping[str, Any]]
     plugins: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    members: tuple[MemberFacts, ...] = ()
 
     def as_dict(self) -> dict[str, Any]:
         """Return plain data."""
-        return asdict(self) | {"class_sizes": list(self.class_sizes)}
+        data = asdict(self) | {"class_sizes": list(self.class_sizes)}
+        members = data.pop("members")
+        return data | ({"members": list(members)} if members else {})
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Facts:
@@ -46,25 +61,19 @@ class Facts:
         known = {
             item.name: data[item.name] for item in fields(cls) if item.name in data
         }
-        return cls(**known | {"class_sizes": tuple(data["class_sizes"])})
+        members = tuple(MemberFacts(**member) for member in data.get("members", ()))
+        sizes = tuple(data["class_sizes"])
+        return cls(**known | {"class_sizes": sizes, "members": members})
 
 
-def gather_facts(config: ExperimentConfig, data: Dataset) -> Facts:
+def gather_facts(config: ExperimentConfig, *datasets: Dataset) -> Facts:
     """Take from data and estimators what :func:`expand` needs."""
-    import numpy as np
-
     from symmf.clustering import METHODS
     from symmf.experiment.config.resolve import defaults_of
     from symmf.plugins import OutsideMethod
 
-    whole = data.kind == "matrix"
-    counts = np.bincount(data.y[data.is_scored])
-    sizes = () if whole else tuple(int(size) for size in counts)
     return Facts(
-        data_digest=data.digest,
-        n_samples=data.n_samples,
-        n_features=data.n_features,
-        class_sizes=sizes,
+        **_data_facts(config, datasets),
         defaults={
             entry.entry: defaults_of(METHODS[entry.method]) for entry in config.methods
         },
@@ -73,6 +82,40 @@ def gather_facts(config: ExperimentConfig, data: Dataset) -> Facts:
             for entry in config.methods
             if isinstance(method := METHODS[entry.method], OutsideMethod)
         },
+    )
+
+
+def _data_facts(
+    config: ExperimentConfig, datasets: Sequence[Dataset]
+) -> dict[str, Any]:
+    import numpy as np
+
+    if config.dataset.members is not None:
+        digests = canonical_json([data.digest for data in datasets])
+        return {
+            "data_digest": hashlib.sha256(digests.encode()).hexdigest(),
+            "n_samples": sum(data.n_samples for data in datasets),
+            "n_features": max(data.n_features for data in datasets),
+            "class_sizes": (),
+            "members": tuple(_member_facts(data) for data in datasets),
+        }
+    (data,) = datasets
+    whole = data.kind == "matrix"
+    counts = np.bincount(data.y[data.is_scored])
+    return {
+        "data_digest": data.digest,
+        "n_samples": data.n_samples,
+        "n_features": data.n_features,
+        "class_sizes": () if whole else tuple(int(size) for size in counts),
+    }
+
+
+def _member_facts(data: Dataset) -> MemberFacts:
+    return MemberFacts(
+        data_digest=data.digest,
+        n_samples=data.n_samples,
+        n_features=data.n_features,
+        n_classes=data.n_classes,
     )
 
 
@@ -116,7 +159,15 @@ def _weights(entry: MethodEntry) -> Sequence[float | None]:
 def count_trials(config: ExperimentConfig) -> int:
     """Return how many trials :func:`expand` would list."""
     readings = sum(len(_weights(entry)) for entry in config.methods)
-    return len(config.n_clusters) * config.trials * readings
+    return _count_settings(config) * config.trials * readings
+
+
+def _count_settings(config: ExperimentConfig) -> int:
+    """Count the K, or the members of a collection."""
+    if config.dataset.members is not None:
+        return len(config.dataset.all_options())
+    # `classes` of a single data set is one K, known when it is loaded.
+    return max(1, len(config.n_clusters))
 
 
 def check_trials(
@@ -126,11 +177,13 @@ def check_trials(
     count = count_trials(config)
     if count > limit:
         where = document.where(("trials",))
-        per_draw = count // (len(config.n_clusters) * config.trials)
+        settings = _count_settings(config)
+        per_draw = count // (settings * config.trials)
+        what = "K" if config.dataset.members is None else "members"
         more = f"or allow as many with --max-trials {count}"
         raise ConfigError(
             f"{document.source}, {where}: {count:,} trials are asked for "
-            f"({len(config.n_clusters)} K x {config.trials:,} draws x {per_draw} "
+            f"({settings} {what} x {config.trials:,} draws x {per_draw} "
             f"entries with their lambdas), more than {limit:,}. Ask for fewer"
             f"{f', {more}' if count <= MOST_TRIALS else ''}."
         )
@@ -141,12 +194,22 @@ def expand(config: ExperimentConfig, facts: Facts) -> list[Trial]:
 
     All methods of a trial (K, t) get the same classes and the same ``random_state``.
     Trials come before methods, so that an interrupted run leaves whole comparisons.
+    Of a collection, each member is a draw: trial t of member i has the number
+    i * trials + t.
 
     Raises
     ------
     ConfigError
-        If there are more trials than any run may list.
+        If there are more trials than any run may list, or facts of other members than
+        the config's.
     """
+    if len(facts.members) != (
+        0 if config.dataset.members is None else len(config.dataset.all_options())
+    ):
+        raise ConfigError(
+            f"The experiment {config.name} lists other members than those it was run "
+            "on. Run it again."
+        )
     if count_trials(config) > MOST_TRIALS:
         raise ConfigError(
             f"The experiment {config.name} has {count_trials(config):,} trials; at "
@@ -154,11 +217,19 @@ def expand(config: ExperimentConfig, facts: Facts) -> list[Trial]:
         )
     return [
         _trial(config, facts, entry, k, t, weight)
-        for k in config.n_clusters
-        for t in range(config.trials)
+        for k, t in _draws(config, facts)
         for entry in config.methods
         for weight in _weights(entry)
     ]
+
+
+def _draws(config: ExperimentConfig, facts: Facts) -> Iterator[tuple[int, int]]:
+    """List K and number of each draw."""
+    if not facts.members:
+        yield from ((k, t) for k in config.n_clusters for t in range(config.trials))
+    for i, member in enumerate(facts.members):
+        for t in range(i * config.trials, (i + 1) * config.trials):
+            yield member.n_classes, t
 
 
 def _trial(
@@ -170,15 +241,21 @@ def _trial(
     weight: float | None,
 ) -> Trial:
     name = config.dataset.name
+    options, digest = config.dataset.options, facts.data_digest
+    n_classes = len(facts.class_sizes)
+    if facts.members:
+        i = t // config.trials
+        options |= config.dataset.members[i]
+        digest, n_classes = facts.members[i].data_digest, facts.members[i].n_classes
     return Trial(
         experiment=config.name,
         dataset=name,
-        options=config.dataset.options,
-        data_digest=facts.data_digest,
+        options=options,
+        data_digest=digest,
         seed=config.seed,
         n_clusters=k,
         trial=t,
-        classes=draw_classes(config.seed, name, k, t, len(facts.class_sizes)),
+        classes=draw_classes(config.seed, name, k, t, n_classes),
         method=entry.entry,
         estimator=entry.method,
         label=entry.label or entry.entry,
@@ -201,6 +278,8 @@ def beside_grid(config: ExperimentConfig, facts: Facts, trial: Trial) -> Trial |
     for entry in config.methods:
         if entry.entry == trial.method:
             k, t, weight = trial.n_clusters, trial.trial, trial.laplacian_weight
+            if facts.members and t >= len(facts.members) * config.trials:
+                return None
             again = _trial(config, facts, entry, k, t, weight)
             return again if again.key == trial.key else None
     return None

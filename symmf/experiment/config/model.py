@@ -12,6 +12,7 @@ from pydantic import (
     ConfigDict,
     Field,
     GetJsonSchemaHandler,
+    PlainSerializer,
     ValidationError,
     WithJsonSchema,
     field_validator,
@@ -24,10 +25,11 @@ from symmf.errors import ConfigError
 from symmf.experiment.config.messages import explain
 from symmf.experiment.config.overrides import apply_settings
 from symmf.experiment.config.parts import Figures, Part, RoleWord, or_empty
-from symmf.experiment.config.yaml import Document, dump_yaml, read_yaml
-from symmf.experiment.data import FILE
+from symmf.experiment.config.yaml import Document, dump_yaml, read_yaml, shown
+from symmf.experiment.data import FILE, MEMBERS
 from symmf.experiment.store.layout import is_reserved
 from symmf.experiment.values import canonical_json
+from symmf.validation import nearest
 
 NAME = r"^[A-Za-z0-9][A-Za-z0-9._-]*$"
 
@@ -59,11 +61,87 @@ Weights = Annotated[
     Field(min_length=1),
     _one_or_many({"type": "number", "minimum": 0}),
 ]
+# A word in the file, an empty list in the config.
+CLASSES = "classes"
+# All members of a collection, or those of at most so many samples.
+ALL, MOST_SAMPLES = "all", "most_samples"
+
+
+def _as_counts(value: Any) -> Any:
+    if value == CLASSES:
+        return []
+    values = _as_list(value)
+    if not values:
+        raise ValueError(f"give at least one number, or the word {CLASSES}")
+    if isinstance(value, str) and nearest(value, [CLASSES]):
+        raise ValueError(f'did you mean "{CLASSES}", the number of true classes?')
+    return values
+
+
+def _from_counts(values: list[int]) -> Any:
+    return values or CLASSES
+
+
+_COUNT = {"type": "integer", "minimum": 1}
 Counts = Annotated[
     list[Annotated[int, Field(ge=1)]],
-    BeforeValidator(_as_list),
-    Field(min_length=1),
-    _one_or_many({"type": "integer", "minimum": 1}),
+    BeforeValidator(_as_counts),
+    PlainSerializer(_from_counts),
+    WithJsonSchema(
+        {
+            "anyOf": [
+                _COUNT,
+                {"type": "array", "items": _COUNT, "minItems": 1},
+                {"const": CLASSES},
+            ]
+        }
+    ),
+]
+
+
+def _check_members(value: Any) -> Any:
+    """Refuse what no collection could mean; options are checked with its loader."""
+    if value in (None, ALL):
+        return value
+    if isinstance(value, list) and value:
+        if all(isinstance(item, dict) and item for item in value):
+            return value
+        raise ValueError(
+            "a member is given by its options, such as {set: fcps/atom}, not "
+            f"{shown(next(i for i in value if not isinstance(i, dict) or not i))}"
+        )
+    if isinstance(value, dict) and value.keys() == {MOST_SAMPLES}:
+        most = value[MOST_SAMPLES]
+        if type(most) is int and most > 0:
+            return value
+        raise ValueError(f"{MOST_SAMPLES} is a whole number, not {shown(most)}")
+    near = nearest(value, [ALL]) if isinstance(value, str) else None
+    if isinstance(value, dict) and len(value) == 1:
+        near = nearest(next(iter(value)), [MOST_SAMPLES])
+    mean = f'; did you mean "{near}"?' if near else ""
+    raise ValueError(
+        f"write {ALL}, {{{MOST_SAMPLES}: N}} or a list of options, not "
+        f"{shown(value)}{mean}".rstrip("?")
+    )
+
+
+Members = Annotated[
+    Any,
+    BeforeValidator(_check_members),
+    WithJsonSchema(
+        {
+            "anyOf": [
+                {"const": ALL},
+                {
+                    "type": "object",
+                    "properties": {MOST_SAMPLES: _COUNT},
+                    "required": [MOST_SAMPLES],
+                    "additionalProperties": False,
+                },
+                {"type": "array", "items": {"type": "object"}, "minItems": 1},
+            ]
+        }
+    ),
 ]
 
 
@@ -101,6 +179,13 @@ class DatasetEntry(_NamedPart):
             "default: its name."
         )
     )
+    members: Members = Field(
+        None,
+        description=(
+            "Of a collection: the data sets to run on, each a draw; `all`, "
+            "`{most_samples: N}`, or a list of their options."
+        ),
+    )
 
     @model_validator(mode="before")
     @classmethod
@@ -111,12 +196,25 @@ class DatasetEntry(_NamedPart):
 
     @model_serializer(mode="plain")
     def _to_name(self) -> Any:
-        return {"name": self.name, **self.options} if self.options else self.name
+        members = {} if self.members is None else {MEMBERS: self.members}
+        rest = {**members, **self.options}
+        return {"name": self.name, **rest} if rest else self.name
 
     @property
     def options(self) -> dict[str, Any]:
         """What is handed to the loader beside the name."""
         return dict(self.model_extra or {})
+
+    def all_options(self) -> list[dict[str, Any]]:
+        """Return the options of each data set: one, or those of the members."""
+        if self.members is None:
+            return [self.options]
+        if not isinstance(self.members, list):
+            raise ConfigError(
+                f"The members of {self.name} are not listed one by one, as a run "
+                "writes them. Run the experiment again."
+            )
+        return [{**self.options, **member} for member in self.members]
 
 
 class MethodEntry(_NamedPart):
@@ -178,7 +276,9 @@ class ExperimentConfig(Part):
     )
     seed: int = Field(2022, ge=0, description="All randomness derives from it.")
     dataset: DatasetEntry
-    n_clusters: Counts = Field(description="Numbers of clusters K.")
+    n_clusters: Counts = Field(
+        description="Numbers of clusters K; `classes`: the number of true classes."
+    )
     trials: int = Field(10, ge=1, description="Trials for each K.")
     preprocess: Steps = Field(
         default_factory=list, description="Preprocessing steps, in order."

@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 
 from symmf.errors import InputError
+from symmf.experiment.config.members import with_members
 from symmf.experiment.config.messages import Problems, hint
 from symmf.experiment.config.model import ExperimentConfig, MethodEntry
 from symmf.experiment.config.yaml import Document, YamlPath, shown
-from symmf.experiment.data import FEATURES, FILE, FILE_OPTIONS
+from symmf.experiment.data import FEATURES, FILE, FILE_OPTIONS, MEMBERS
 from symmf.paper.roles import Role
 from symmf.paper.values import PAPER_ROWS, ROWS
 from symmf.validation import is_number, nearest
@@ -82,6 +83,9 @@ def resolve(config: ExperimentConfig, document: Document) -> ExperimentConfig:
 
     problems = Problems(document)
     _check_data(config, DATASETS, problems)
+    spec = None if FILE in config.dataset.options else DATASETS.get(config.dataset.name)
+    if spec is not None or FILE in config.dataset.options:
+        config = with_members(config, spec, problems)
     _check_steps(config.preprocess, ("preprocess",), problems)
     resolved, first = [], dict[str, int]()
     for i, entry in enumerate(config.methods):
@@ -145,6 +149,8 @@ def _check_data(
             _check_steps(value if isinstance(value, list) else [value], place, problems)
         elif option not in options:
             near = hint(option, options) if options else "it has none."
+            if known[name].members and nearest(option, [MEMBERS]):
+                near = hint(option, [MEMBERS])
             problems.add(
                 place, f'the data set "{name}" has no option "{option}"; {near}'
             )

@@ -14,6 +14,7 @@ import pandas as pd
 from symmf.experiment.config.grid import expand
 from symmf.experiment.store.folder import ExperimentStore, set_aside
 from symmf.experiment.store.layout import (
+    OPTIONS_COLUMN,
     TRACE_COLUMNS,
     TRACES_FILE,
     TRIALS_FILE,
@@ -59,7 +60,14 @@ def trial_row(trial: Trial, record: Record, known: Scores) -> dict[str, Any]:
         "message": message,
         "labels_sha256": _labels_digest(outcome),
         "key": trial.key,
+        OPTIONS_COLUMN: canonical_json(trial.options),
     }
+
+
+def _columns(trials: Iterable[Trial]) -> list[str]:
+    # Only the members of a collection have options of their own.
+    options = {canonical_json(trial.options) for trial in trials}
+    return list(trial_columns(collection=len(options) > 1))
 
 
 def scores_of(outcome: Outcome) -> dict[str, float]:
@@ -148,13 +156,14 @@ def frames(
     """Return the tables of trials and of traces for the records there are."""
     rows, traces = [], []
     known = {} if known is None else known
-    for trial in sort_trials(trials):
+    trials = sort_trials(trials)
+    for trial in trials:
         record = records.get(trial.key)
         if record is not None:
             rows.append(trial_row(trial, record, known))
             traces.extend(trace_rows(trial, record))
     return (
-        pd.DataFrame(rows, columns=list(trial_columns()), dtype=object),
+        pd.DataFrame(rows, columns=_columns(trials), dtype=object),
         pd.DataFrame(traces, columns=list(TRACE_COLUMNS), dtype=object),
     )
 
@@ -172,11 +181,12 @@ def tables_are_whole(
     A table that was cut, emptied, replaced or never written is found; a number that
     was changed by hand is not.
     """
-    shown = [trial for trial in sort_trials(trials) if trial.key in records]
+    trials = sort_trials(trials)
+    shown = [trial for trial in trials if trial.key in records]
     points = sum(len(thin(_length(records[t.key].outcome.error))) for t in shown)
     traces = store.folder / TRACES_FILE
     try:
-        rows = _rows(store.folder / TRIALS_FILE, list(trial_columns()))
+        rows = _rows(store.folder / TRIALS_FILE, _columns(trials))
         keys = [(row["key"], row["trial"]) for row in rows]
         if keys != [(trial.key, str(trial.trial)) for trial in shown]:
             return False

@@ -8,10 +8,10 @@ import os
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, get_type_hints
 
 from symmf.errors import ConfigError, SymmfError
-from symmf.experiment.config.grid import Facts, beside_grid, expand
+from symmf.experiment.config.grid import Facts, MemberFacts, beside_grid, expand
 from symmf.experiment.config.model import ExperimentConfig, validate
 from symmf.experiment.config.yaml import read_yaml
 from symmf.experiment.store.layout import (
@@ -210,6 +210,7 @@ def _are_facts(value: Any) -> bool:
     if not isinstance(value, dict) or not isinstance(value.get("data_digest"), str):
         return False
     sizes, defaults = value.get("class_sizes"), value.get("defaults")
+    members = value.get("members", [])
     return (
         type(value.get("n_samples")) is int
         and type(value.get("n_features")) is int
@@ -217,6 +218,17 @@ def _are_facts(value: Any) -> bool:
         and all(type(size) is int for size in sizes)
         and isinstance(defaults, dict)
         and all(isinstance(default, dict) for default in defaults.values())
+        and isinstance(members, list)
+        and all(_is_member(member) for member in members)
+    )
+
+
+def _is_member(value: Any) -> bool:
+    kinds = get_type_hints(MemberFacts)
+    return (
+        isinstance(value, dict)
+        and value.keys() == kinds.keys()
+        and all(type(value[name]) is kind for name, kind in kinds.items())
     )
 
 

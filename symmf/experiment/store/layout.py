@@ -84,6 +84,8 @@ _AFTER_SCORES: dict[str, Kind] = {
 }
 # Columns that tables written by an earlier version may lack.
 OPTIONAL_COLUMNS = frozenset({"silhouette", "solver", "attempts", "labels_sha256"})
+# Column of an experiment over a collection: the options of the trial's data set.
+OPTIONS_COLUMN = "options"
 # Columns that differ between two runs of the same trial.
 MEASURED_COLUMNS = ("seconds", "peak_memory_mb", "attempts")
 
@@ -101,14 +103,16 @@ TRACE_COLUMNS: dict[str, Kind] = {
 }
 
 
-def trial_columns() -> dict[str, Kind]:
+def trial_columns(*, collection: bool = False) -> dict[str, Kind]:
     """Return the columns of ``trials.csv`` with their kinds, a score per metric.
 
     A function because metrics are a registry: one that is added gets its column here
-    and, from the labels in the records, its values.
+    and, from the labels in the records, its values. The last column of a
+    ``collection`` says of which of its data sets a trial is.
     """
     scores = dict.fromkeys((*METRICS, *STORED_SCORES), float)
-    return {**_BEFORE_SCORES, **scores, **_AFTER_SCORES}
+    last: dict[str, Kind] = {OPTIONS_COLUMN: str} if collection else {}
+    return {**_BEFORE_SCORES, **scores, **_AFTER_SCORES, **last}
 
 
 def is_reserved(name: str) -> bool:
