@@ -21,6 +21,7 @@ from symmf.errors import InputError
 from symmf.features.text import LSA, TermWeights
 from symmf.notation import AnyMatrix, FloatArray
 from symmf.similarity import SymmetricOperator, build_similarity
+from symmf.similarity.distributed import DistributedGram
 from symmf.similarity.mutual import MutualGraph, mutual_graph, mutual_knn
 from symmf.similarity.scaling import Scaling, distinct_rows
 from symmf.validation import check_options, option_names
@@ -104,6 +105,8 @@ class Prepared:
             }
             given.pop("tree", None)
             return GraphExtension(rows=self.rows, graph=self.graph, H=H, **given)
+        if isinstance(self.A, DistributedGram):
+            return _distributed_extension(self.A, H)
         if name in _GRAMS:
             floor = self.options.get("floor", 0.1)
             found: Extension = GramExtension.of(self.rows, H, name, floor)
@@ -135,6 +138,12 @@ class NewPoints:
             same, own = self.extension.copies(X)
             rows[same] = own
         return rows
+
+
+def _distributed_extension(A: DistributedGram, H: FloatArray) -> GramExtension:
+    """Return F^T H and F^T 1, a row for every feature."""
+    FG = A.transposed_product(np.column_stack([H, np.ones(len(H), H.dtype)]))
+    return GramExtension(FH=FG[:, :-1], F1=FG[:, -1], mean=A.mean, unit=A.unit)
 
 
 def prepare(

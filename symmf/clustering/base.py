@@ -21,6 +21,7 @@ from symmf.linalg import top_eigenpairs
 from symmf.notation import AnyMatrix, FloatArray, LabelArray
 from symmf.seeds import RandomState, as_generator
 from symmf.similarity import SymmetricOperator, build_similarity
+from symmf.similarity._dask import DistributedRows, is_dask
 from symmf.similarity.graphs import clip_nonnegative
 from symmf.solvers import Factorization, Stop
 from symmf.validation import check_number, is_whole, shown
@@ -68,6 +69,8 @@ class Clusterer(ClusterMixin, BaseEstimator):
     needs_nonnegative = False
     #: ``n_clusters="auto"`` is understood
     chooses_n_clusters = False
+    #: rows of a dask array stay where they are
+    accepts_dask = False
 
     n_clusters: Any
     random_state: RandomState
@@ -85,7 +88,8 @@ class Clusterer(ClusterMixin, BaseEstimator):
         Parameters
         ----------
         X : (n, m) array or scipy sparse matrix
-            One sample per row, or an (n, n) similarity if ``precomputed``.
+            One sample per row, or an (n, n) similarity if ``precomputed``. SymMF takes
+            a dask array too.
         y : ignored
 
         Returns
@@ -124,13 +128,7 @@ class Clusterer(ClusterMixin, BaseEstimator):
     def _checked_fit(self, X: Any) -> None:
         for name, value in self.get_params(deep=False).items():
             check_kind(name, value)
-        X = validate_data(
-            self,
-            X,
-            accept_sparse="csr" if self.accepts_sparse else False,
-            dtype=[np.float64, np.float32],
-            ensure_min_samples=2,
-        )
+        X = self._check_dask(X) if is_dask(X) else self._check_rows(X)
         if self.n_clusters != "auto" or not self.chooses_n_clusters:
             check_n_clusters(self.n_clusters, X.shape[0])
         if self.needs_nonnegative and not self._precomputed():
@@ -139,6 +137,35 @@ class Clusterer(ClusterMixin, BaseEstimator):
         # A similarity is what it is; its extremes are refused where it is factored.
         self._input_scale = 1.0 if self._precomputed() else safe_scale(X)
         self._fit(self._scaled(X), rng)
+
+    def _check_rows(self, X: Any) -> AnyMatrix:
+        return validate_data(
+            self,
+            X,
+            accept_sparse="csr" if self.accepts_sparse else False,
+            dtype=[np.float64, np.float32],
+            ensure_min_samples=2,
+        )
+
+    def _check_dask(self, X: Any) -> Any:
+        """Do what scikit-learn's validation does, without bringing X here."""
+        if not self.accepts_dask:
+            raise InputError(
+                f"{type(self).__name__} needs its rows in memory, and X is a dask "
+                "array. Give X.compute() if they fit, or use SymMF."
+            )
+        from symmf.clustering._distributed import rows_of
+
+        rows = rows_of(X, precomputed=self._precomputed())
+        if rows.shape[0] < 2:
+            raise InputError(
+                f"Found array with {rows.shape[0]} sample(s) while a minimum of 2 is "
+                "required."
+            )
+        self.n_features_in_: int = rows.shape[1]
+        if hasattr(self, "feature_names_in_"):
+            del self.feature_names_in_
+        return rows
 
     def _fit(self, X: AnyMatrix, rng: np.random.Generator) -> None:
         """Set ``labels_`` and what else the method finds."""
@@ -184,6 +211,8 @@ class Clusterer(ClusterMixin, BaseEstimator):
         """Return X in the scale the model works in: X itself but for extreme values."""
         if self._input_scale == 1.0:
             return X
+        if isinstance(X, DistributedRows):
+            return X.times(self._input_scale)
         # In two steps: the power of two itself may be beyond the floating-point range.
         half = np.sqrt(self._input_scale)
         return X * X.dtype.type(half) * X.dtype.type(half)
@@ -230,8 +259,11 @@ def safe_scale(X: AnyMatrix) -> float:
     It is 1 for all data whose fourth powers are in range, and for zeros. It is even, so
     that its root is exact.
     """
-    values = X.data if sparse.issparse(X) else X
-    largest = max(float(values.max(initial=0)), -float(values.min(initial=0)))
+    if isinstance(X, DistributedRows):
+        largest = X.largest
+    else:
+        values = X.data if sparse.issparse(X) else X
+        largest = max(float(values.max(initial=0)), -float(values.min(initial=0)))
     range_ = _RANGE[np.dtype(X.dtype).name]
     if largest == 0 or 1 / range_ <= largest <= range_:
         return 1.0

@@ -27,6 +27,7 @@ from symmf.linalg import solve_eigenpairs
 from symmf.notation import FloatArray, LabelArray
 from symmf.seeds import RandomState, as_generator, spawn_seed
 from symmf.similarity import SimilarityName, SymmetricOperator, regularise
+from symmf.similarity._dask import is_dask
 from symmf.validation import check_number, is_whole
 
 if TYPE_CHECKING:
@@ -154,6 +155,11 @@ def select(
     """
     import pandas as pd
 
+    if is_dask(X):
+        raise InputError(
+            "select clusters parts of the rows again and needs them in memory. Give "
+            "X.compute() if they fit, or SymMF('auto', similarity='centred_cosine')."
+        )
     X = check_array(X, accept_sparse="csr", dtype=[np.float64, np.float32])
     check_number("n_subsamples", n_subsamples, least=0, whole=True)
     wanted = _candidates(n_clusters, X.shape[0])

@@ -9,6 +9,12 @@ import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from symmf.clustering._distributed import (
+    distributed_recipe,
+    extend_distributed,
+    is_distributed,
+    prepare_distributed,
+)
 from symmf.clustering._prepared import Prepared, prepare
 from symmf.clustering._reader import Reader, read_labels
 from symmf.clustering._recipe import LABELS, Recipe, changed, recipe_for
@@ -19,6 +25,7 @@ from symmf.errors import InputError
 from symmf.notation import AnyMatrix, FloatArray, LabelArray
 from symmf.seeds import RandomState
 from symmf.similarity import SimilarityName, SymmetricOperator, regularise
+from symmf.similarity._dask import is_dask
 from symmf.solvers import SolverName, factorize
 from symmf.solvers.base import Callback
 from symmf.validation import check_choice, check_number
@@ -49,6 +56,8 @@ class SymMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clusterer):
         analysis of counts or weights of terms. Others: ``centred_cosine`` (the
         authors' choice), ``cosine``, ``inner_product``, ``gaussian``, ``self_tuning``,
         ``cosine_knn``, ``scaled_gram``, ``cosine_power``, ``diffusion``,
+        ``precomputed``. Rows of a dask array stay where they are: ``centred_cosine``
+        (also for ``auto``, with a warning), ``cosine``, ``inner_product`` or
         ``precomputed``.
     similarity_options : dict, optional
         Passed to the similarity; for ``text`` ``n_components`` (100), ``tf`` ("raw"
@@ -135,6 +144,7 @@ class SymMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clusterer):
     """
 
     chooses_n_clusters = True
+    accepts_dask = True
 
     def __init__(
         self,
@@ -189,7 +199,11 @@ class SymMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clusterer):
             check_number("n_init", self.n_init, least=1, whole=True)
         recipe = self._recipe(X)
         most = LARGEST if self.n_clusters == "auto" else int(self.n_clusters)
-        data = prepare(X, recipe, self.similarity_options or {}, most)
+        options = self.similarity_options or {}
+        if is_distributed(X):
+            data = prepare_distributed(X, recipe, options)
+        else:
+            data = prepare(X, recipe, options, most)
         if self.n_clusters == "auto":
             self.n_clusters_ = choose_n_clusters(data.A, rng)
         else:
@@ -201,7 +215,10 @@ class SymMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clusterer):
 
     def _recipe(self, X: AnyMatrix) -> Recipe:
         """Return every choice, the user's and the data's."""
-        recipe = recipe_for(X, self.similarity, published=self.published)
+        if is_distributed(X):
+            recipe = distributed_recipe(self.similarity, published=self.published)
+        else:
+            recipe = recipe_for(X, self.similarity, published=self.published)
         weight, labels = self.laplacian_weight, self.labels
         if isinstance(weight, str) and weight != "auto":
             raise InputError(
@@ -373,6 +390,8 @@ class SymMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clusterer):
 
     def _rows_of(self, X: Any) -> FloatArray:
         check_is_fitted(self)
+        if is_dask(X):
+            return extend_distributed(X, self)
         X = validate_data(
             self, X, accept_sparse="csr", dtype=[np.float64, np.float32], reset=False
         )

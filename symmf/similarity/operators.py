@@ -23,7 +23,14 @@ from scipy.sparse.linalg import LinearOperator
 
 from symmf.errors import InputError
 from symmf.notation import AnyMatrix, FloatArray
+from symmf.similarity._dask import is_dask
 from symmf.similarity._sparse_kernels import SparseProducts
+from symmf.similarity._symmetry import (
+    check_square,
+    check_symmetric_products,
+    not_symmetric,
+    symmetry_slack,
+)
 from symmf.similarity.row_features import RowFeatures
 from symmf.validation import check_number
 
@@ -323,14 +330,18 @@ def as_operator(M: Any) -> SymmetricOperator:
     if isinstance(M, SymmetricOperator):
         return M
     if isinstance(M, LinearOperator):
-        _check_square(M.shape)
+        check_square(M.shape)
         wrapped = WrappedOperator(M)
-        _check_symmetric_products(wrapped)
+        check_symmetric_products(wrapped)
         return wrapped
     if sparse.issparse(M):
         return _from_sparse(M)
+    if is_dask(M):
+        from symmf.similarity.distributed import DistributedMatrix
+
+        return DistributedMatrix(M)
     array = np.asarray(M)
-    _check_square(array.shape)
+    check_square(array.shape)
     if array.dtype.kind not in "fiub":
         raise InputError(f"M must hold real numbers; its type is {array.dtype}.")
     if array.dtype not in (np.float32, np.float64):
@@ -345,13 +356,13 @@ def as_operator(M: Any) -> SymmetricOperator:
     for first in range(0, len(array), 512):
         rows = slice(first, first + 512)
         gap = float(np.max(np.abs(array[rows] - array[:, rows].T)))
-        if gap > _symmetry_slack(array.dtype) * scale:
-            raise InputError(_not_symmetric(gap))
+        if gap > symmetry_slack(array.dtype) * scale:
+            raise InputError(not_symmetric(gap))
     return DenseOperator(array)
 
 
 def _from_sparse(M: AnyMatrix) -> SparseOperator:
-    _check_square(M.shape)
+    check_square(M.shape)
     if M.dtype.kind not in "fiub":
         raise InputError(f"M must hold real numbers; its type is {M.dtype}.")
     M = sparse.csr_array(M)
@@ -363,38 +374,6 @@ def _from_sparse(M: AnyMatrix) -> SparseOperator:
         )
     scale = float(np.max(np.abs(M.data), initial=0.0))
     gap = float(abs(M - M.T).max()) if M.nnz else 0.0
-    if gap > _symmetry_slack(M.dtype) * scale:
-        raise InputError(_not_symmetric(gap))
+    if gap > symmetry_slack(M.dtype) * scale:
+        raise InputError(not_symmetric(gap))
     return SparseOperator(M)
-
-
-def _check_square(shape: tuple[int, ...]) -> None:
-    if len(shape) != 2 or shape[0] != shape[1] or shape[0] == 0:
-        raise InputError(
-            f"M must be a square matrix with at least one row; its shape is {shape}. "
-            "For data with one sample per row use symmf.SymMF, "
-            "or build a similarity first."
-        )
-
-
-def _symmetry_slack(dtype: Any) -> float:
-    # A few hundred roundings: what (1 + w) A - w D of a symmetric A can show.
-    return 1e-4 if dtype == np.float32 else 1e-10
-
-
-def _not_symmetric(gap: float) -> str:
-    return (
-        f"M is not symmetric (entries differ by up to {gap:.3g} from its transpose). "
-        "If that is meant, factor (M + M.T) / 2 instead."
-    )
-
-
-def _check_symmetric_products(M: SymmetricOperator) -> None:
-    """<u, M v> = <v, M u> for random u, v: what can be asked of an operator."""
-    uv = np.random.default_rng(0).standard_normal((M.shape[0], 2)).astype(M.dtype)
-    ritz = uv.T @ M.matmat(uv)
-    if not np.isfinite(ritz).all():
-        raise InputError("Products with M give NaN or infinite values.")
-    gap = abs(float(ritz[0, 1] - ritz[1, 0]))
-    if gap > _symmetry_slack(M.dtype) * max(1e-300, float(np.abs(ritz).max())) * 100:
-        raise InputError(_not_symmetric(gap))

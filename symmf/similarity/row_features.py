@@ -33,9 +33,18 @@ class RowFeatures:
         Subtract the column means of X.
     unit : bool
         Scale rows to unit length; a zero row stays zero.
+    mean : (m,) array, optional
+        What is subtracted in place of these means: X is a part of the rows.
     """
 
-    def __init__(self, X: AnyMatrix, *, centre: bool = False, unit: bool = False):
+    def __init__(
+        self,
+        X: AnyMatrix,
+        *,
+        centre: bool = False,
+        unit: bool = False,
+        mean: FloatArray | None = None,
+    ) -> None:
         self.sparse = bool(sparse.issparse(X))
         if self.sparse:
             X = sparse.csr_array(X)
@@ -46,14 +55,16 @@ class RowFeatures:
         self.mu: FloatArray | None = None
         self.scale: FloatArray | None = None
         if self.sparse:
-            self._init_sparse(X, centre, unit)
+            self._init_sparse(X, centre, unit, mean)
         else:
-            self._init_dense(np.asarray(X), centre, unit)
+            self._init_dense(np.asarray(X), centre, unit, mean)
 
-    def _init_dense(self, X: FloatArray, centre: bool, unit: bool) -> None:
+    def _init_dense(
+        self, X: FloatArray, centre: bool, unit: bool, mean: FloatArray | None
+    ) -> None:
         tiny: Any = _TINY
         if centre:
-            mu = X.mean(axis=0)
+            mu = X.mean(axis=0) if mean is None else mean
             # A row equal to the mean is rounding after the subtraction, not data.
             sizes = np.sqrt(np.einsum("ij,ij->i", X, X))[:, None] + np.sqrt(mu @ mu)
             tiny = np.maximum(_TINY, 4 * np.finfo(X.dtype).eps * sizes)
@@ -63,9 +74,11 @@ class RowFeatures:
             X = np.divide(X, norms, out=np.zeros_like(X), where=norms > tiny)
         self._hold(X)
 
-    def _init_sparse(self, X: AnyMatrix, centre: bool, unit: bool) -> None:
+    def _init_sparse(
+        self, X: AnyMatrix, centre: bool, unit: bool, mean: FloatArray | None
+    ) -> None:
         if centre:
-            mu = _column_means(X)
+            mu = _column_means(X) if mean is None else mean
             self.mu = mu.astype(self.dtype)
         if unit:
             norms = np.sqrt(sparse_squared_norms(X, self.mu))
@@ -94,6 +107,23 @@ class RowFeatures:
         else:
             scaled._hold(scale[:, None] * self.X)
         return scaled
+
+    def __sizeof__(self) -> int:
+        """Return the bytes of the rows, which dask asks for before it moves them."""
+        if not self.sparse:
+            return int(self.X.nbytes)
+        return int(self.X.data.nbytes + self.X.indices.nbytes + self.X.indptr.nbytes)
+
+    def rows(self, rows: slice) -> FloatArray:
+        """Return rows of F, dense."""
+        if not self.sparse:
+            return np.asarray(self.X[rows])
+        block = np.asarray(self.X[rows].toarray())
+        if self.mu is not None:
+            block -= self.mu
+        if self.scale is not None:
+            block *= self.scale[rows][:, None]
+        return block
 
     def _product(self, V: FloatArray, *, transposed: bool) -> FloatArray:
         if self._products is None:
