@@ -165,7 +165,7 @@ class L1Rows(Constraint):
         check_number("radius of l1_rows", self.radius, above=0)
 
     def project(self, Z: FloatArray, _previous: FloatArray | None = None) -> FloatArray:
-        """Soft-threshold |z|; the paper thresholds z, wrong for negative entries."""
+        """Soft-threshold magnitudes; the paper takes z itself, also where z < 0."""
         magnitude = np.abs(Z)
         outside = magnitude.sum(axis=1) > self.radius
         out = Z.copy()
