@@ -35,9 +35,10 @@ def lint(session: nox.Session) -> None:
 
 @nox.session
 def types(session: nox.Session) -> None:
-    """Check types, strictly."""
+    """Check types, strictly: ours, and those a user's own code sees."""
     session.install("-e", ".[test]", *PINNED)
     session.run("mypy")
+    session.run("pytest", "-q", "tests/test_public.py")
 
 
 @nox.session
@@ -45,6 +46,16 @@ def tests(session: nox.Session) -> None:
     """Run the quick tests with the pinned versions; arguments go to pytest."""
     session.install("-e", ".[test,dask,io]", *PINNED)
     session.run("pytest", *(session.posargs or QUICK), env=ONE_THREAD | _data())
+
+
+@nox.session(default=False)
+def coverage(session: nox.Session) -> None:
+    """Run the quick tests and tell which lines they reach, in workers too."""
+    session.install("-e", ".[test,dask,io]", *PINNED)
+    session.install("coverage>=7.10.4", "pytest-cov>=7")
+    options = session.posargs or QUICK
+    session.run("pytest", "--cov", "--cov-report=", *options, env=ONE_THREAD | _data())
+    session.run("coverage", "report")
 
 
 @nox.session(default=False)

@@ -43,3 +43,16 @@ def real_data():
             pytest.skip(f"needs the real data set {name} (set SYMMF_DATA): {error}")
 
     return load
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _measured_workers():
+    """Let workers save their coverage, where it is measured (``nox -s coverage``)."""
+    if "COVERAGE_PROCESS_CONFIG" not in os.environ:
+        yield
+        return
+    from measured_workers import end_gently
+
+    with pytest.MonkeyPatch.context() as patch:
+        end_gently(patch)
+        yield

@@ -6,7 +6,7 @@ from reference import scores as reference
 from sklearn.metrics import normalized_mutual_info_score
 
 from symmf.errors import InputError
-from symmf.metrics import METRICS, accuracy, ari, contingency, nmi
+from symmf.metrics import METRICS, accuracy, ari, contingency, nmi, silhouette
 
 labellings = st.integers(1, 20).flatmap(
     lambda n: st.tuples(
@@ -111,3 +111,56 @@ def test_the_registry_describes_its_metrics():
         assert metric.name == name
         assert metric.higher_is_better
         assert format(0.12345, metric.format) == "0.123"
+
+
+def silhouette_by_hand(Z, labels):
+    """Mean of (b - a) / max(a, b); 0 for a sample alone in its cluster."""
+    D = np.linalg.norm(Z[:, None] - Z[None], axis=2)
+    values = []
+    for i, own in enumerate(labels):
+        mates = (labels == own) & (np.arange(len(labels)) != i)
+        if not mates.any():
+            values.append(0.0)
+            continue
+        a = D[i, mates].mean()
+        b = min(D[i, labels == other].mean() for other in set(labels) - {own})
+        values.append((b - a) / max(a, b))
+    return np.mean(values)
+
+
+@given(seed=st.integers(0, 1000), k=st.integers(2, 5))
+def test_silhouette_is_its_definition(seed, k):
+    rng = np.random.default_rng(seed)
+    Z, labels = rng.standard_normal((12, 3)), rng.integers(k, size=12)
+    labels[:k] = np.arange(k)
+    found = silhouette(Z, labels)
+    assert found == pytest.approx(silhouette_by_hand(Z, labels), abs=1e-12)
+    assert -1 <= found <= 1
+    assert silhouette(3 * Z + 1, 7 - labels) == pytest.approx(found, abs=1e-12)
+
+
+def test_silhouette_of_points_on_a_line():
+    # Pairs at 0, 1 and 10, 11: a = 1, b = 10.5 outside and 9.5 inside.
+    Z = np.array([[0.0], [1.0], [10.0], [11.0]])
+    expected = np.mean([9.5 / 10.5, 8.5 / 9.5])
+    assert silhouette(Z, [0, 0, 1, 1]) == pytest.approx(expected)
+    assert silhouette(Z, [0, 1, 0, 1]) < 0
+
+
+def test_silhouette_needs_two_clusters_and_fewer_than_samples():
+    Z = np.arange(6.0)[:, None]
+    assert np.isnan(silhouette(Z, [0] * 6))
+    assert np.isnan(silhouette(Z, range(6)))
+
+
+def test_silhouette_of_many_rows_is_that_of_a_fixed_sample():
+    rng = np.random.default_rng(0)
+    labels = np.repeat([0, 1], 150)
+    Z = rng.standard_normal((300, 2)) + 4 * labels[:, None]
+    sampled = silhouette(Z, labels, most=100)
+    assert sampled == silhouette(Z, labels, most=100)
+    whole = silhouette(Z, labels)
+    assert sampled != whole
+    # A mean of 100 values that spread by less than 0.2: five standard errors.
+    assert sampled == pytest.approx(whole, abs=0.1)
+    assert silhouette(Z, labels, most=300) == whole
