@@ -26,6 +26,8 @@ from symmf.datasets.base import (
     data_folder,
 )
 from symmf.datasets.local import open_file, open_member
+from symmf.errors import InputError
+from symmf.notation import AnyMatrix, LabelArray
 from symmf.validation import check_name, check_options
 
 DATASETS: dict[str, DatasetSpec] = {
@@ -47,6 +49,7 @@ __all__ = [
     "data_folder",
     "get_spec",
     "load_dataset",
+    "load_wider",
 ]
 
 
@@ -94,3 +97,25 @@ def load_dataset(
     if spec.files:
         return open_member(spec, place, **options)
     return open_file(spec, place, **options)
+
+
+def load_wider(
+    name: str, which: str, *, folder: str | Path | None = None, **options: Any
+) -> tuple[AnyMatrix, LabelArray]:
+    """Return more samples than a data set has, and the places of its own among them.
+
+    For features that learn from samples without labels. The file is that of
+    :func:`load_dataset`, which checks it.
+
+    Raises
+    ------
+    InputError
+        If there is nothing of that name.
+    """
+    spec = get_spec(name)
+    if not spec.wider:
+        raise InputError(f"The data set {name!r} has no more samples to learn from.")
+    read = spec.wider[check_name(f"batch of samples of {name!r}", which, spec.wider)]
+    assert spec.file is not None
+    place = Path(folder) if folder is not None else data_folder()
+    return read(place / spec.file.path, **options)

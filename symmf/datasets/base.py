@@ -245,6 +245,10 @@ class DatasetSpec:
         The options that give each data set of a collection.
     member_sizes : sequence of int
         Numbers of samples of ``members``, where they are known.
+    wider : mapping
+        Name to ``read(path, **options)``, which gives more samples than the data set
+        has, in single precision, and at which of them its own are: what features may be
+        learned from.
     digest : str or None
         Digest of the loaded data, if the same values in another container are to be
         accepted; None if only the exact file is.
@@ -271,6 +275,9 @@ class DatasetSpec:
     needs: Callable[..., tuple[RemoteFile, ...]] | None = None
     members: Sequence[Mapping[str, Any]] = ()
     member_sizes: Sequence[int] = ()
+    wider: Mapping[str, Callable[..., tuple[AnyMatrix, LabelArray]]] = field(
+        default_factory=dict
+    )
     digest: str | None = None
     convert: Callable[[Path, Path], None] | None = None
     accepts: str = ""

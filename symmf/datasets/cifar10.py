@@ -9,6 +9,9 @@ Which 3000 images the paper used is not known. The choice here is this project's
 the first 300 of each class in ``test_batch``, in the order of the file, as
 grey = (0.2989 R + 0.5870 G + 0.1140 B) / 255, which lies in [0, 1]. With the option
 ``colour: true`` a row has 3072 values, R, G and B of a pixel together, divided by 255.
+
+With ``learn_from: batch`` in an experiment, steps under ``features`` are given all
+10,000 images of the batch; the 3000 of the study are clustered and scored.
 """
 
 from __future__ import annotations
@@ -18,6 +21,7 @@ import shutil
 import tarfile
 import zlib
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -32,6 +36,8 @@ N_CLASSES = 10
 N_PER_CLASS = 300
 MEMBER = "cifar-10-batches-bin/test_batch.bin"
 FILE_SIZE = 30730000
+# Images converted at a time.
+_IMAGES = 1000
 
 
 def read(
@@ -40,6 +46,31 @@ def read(
     """Load the first 300 images of each class from the binary test batch."""
     if not isinstance(colour, bool):
         raise InputError(f"colour is true or false, not {colour!r}.")
+    records, rows = _records(path, n_per_class)
+    return Dataset.from_arrays(
+        _pixels(records[rows], colour=colour),
+        records[rows, 0],
+        name="cifar10",
+        title="CIFAR-10",
+        kind="image",
+        image_shape=(SIDE, SIDE, 3) if colour else (SIDE, SIDE),
+    )
+
+
+def read_batch(
+    path: Path, *, colour: bool = False, n_per_class: int = N_PER_CLASS
+) -> tuple[Any, Any]:
+    """Return all images of the test batch, float32, and which are those of ``read``."""
+    records, rows = _records(path, n_per_class)
+    out = np.empty((len(records), (3 if colour else 1) * PIXELS), dtype=np.float32)
+    for first in range(0, len(records), _IMAGES):
+        part = slice(first, first + _IMAGES)
+        out[part] = _pixels(records[part], colour=colour)
+    return out, rows
+
+
+def _records(path: Path, n_per_class: int) -> tuple[Any, Any]:
+    """Return the records of the file, and which are the first of each class."""
     content = np.fromfile(path, dtype=np.uint8)
     if content.size == 0 or content.size % RECORD:
         raise DataError(
@@ -55,22 +86,16 @@ def read(
             f"{path} is not the test batch of CIFAR-10: it must have labels 0 to "
             f"{N_CLASSES - 1} and {n_per_class} or more images of each."
         )
-    rows = np.sort(np.concatenate(firsts))
-    planes = records[rows, 1:].reshape(-1, 3, PIXELS)
+    return records, np.sort(np.concatenate(firsts))
+
+
+def _pixels(records: Any, *, colour: bool) -> Any:
+    planes = records[:, 1:].reshape(-1, 3, PIXELS)
     if colour:
-        X = planes.swapaxes(1, 2).reshape(-1, 3 * PIXELS) / 255
-    else:
-        red, green, blue = planes.swapaxes(0, 1)
-        # Products and sums one by one: the same bits on every machine.
-        X = (0.2989 * red + 0.5870 * green + 0.1140 * blue) / 255
-    return Dataset.from_arrays(
-        X,
-        labels[rows],
-        name="cifar10",
-        title="CIFAR-10",
-        kind="image",
-        image_shape=(SIDE, SIDE, 3) if colour else (SIDE, SIDE),
-    )
+        return planes.swapaxes(1, 2).reshape(-1, 3 * PIXELS) / 255
+    red, green, blue = planes.swapaxes(0, 1)
+    # Products and sums one by one: the same bits on every machine.
+    return (0.2989 * red + 0.5870 * green + 0.1140 * blue) / 255
 
 
 def convert(given: Path, path: Path, *, size: int = FILE_SIZE) -> None:
@@ -130,6 +155,7 @@ SPEC = DatasetSpec(
             ),
         ),
     ),
+    wider={"batch": read_batch},
     convert=convert,
     options={
         "colour": "true: rows of 3072 values, R, G and B of each pixel; else grey"

@@ -14,9 +14,12 @@ from symmf.experiment.values import canonical_json
 if TYPE_CHECKING:
     from symmf.datasets import Dataset
     from symmf.datasets.base import Kind
+    from symmf.notation import AnyMatrix, LabelArray
 
 #: option of a data set in an experiment file: steps taken before samples are drawn
 FEATURES = "features"
+#: option beside it: a batch of samples the data set is part of, for the steps to take
+LEARN_FROM = "learn_from"
 #: key of a data set that is a collection: which of its data sets an experiment runs on
 MEMBERS = "members"
 #: option that makes a user's file the data set
@@ -42,25 +45,43 @@ def load_data(name: str, options: Mapping[str, Any]) -> Dataset:
     """Load a data set; with the option ``features``, turn all of it into features.
 
     Steps under ``preprocess`` learn from the samples of a trial, steps under
-    ``features`` of the data set from all its samples. The digest names data and steps:
-    workers keep data by their digest, and features of the same data are other data.
+    ``features`` of the data set from all its samples, or with ``learn_from`` from the
+    batch that it is part of, whose other samples are dropped afterwards. The digest
+    names data and steps: workers keep data by their digest, and features of the same
+    data are other data.
     """
-    from symmf.datasets import load_dataset
+    from symmf.datasets import load_dataset, load_wider
     from symmf.features.preprocess import preprocess
 
     rest = dict(options)
-    steps = rest.pop(FEATURES, None)
+    steps, batch = rest.pop(FEATURES, None), rest.pop(LEARN_FROM, None)
     data = load_file(name, rest) if FILE in rest else load_dataset(name, **rest)
+    if steps is None and batch is not None:
+        raise InputError(f"{LEARN_FROM} is for steps under {FEATURES}; name them.")
     if steps is None:
         return data
     if isinstance(steps, str):
         steps = [steps]
     if not isinstance(steps, list) or not all(isinstance(s, str) for s in steps):
         raise InputError(f"features is a step or a list of steps, not {steps!r}.")
-    X = preprocess(data.X, steps)
-    text = canonical_json([data.digest, steps])
+    if batch is None:
+        X = preprocess(data.X, steps)
+        text = canonical_json([data.digest, steps])
+    else:
+        wider, rows = load_wider(name, batch, **rest)
+        X = _rows_of(preprocess(wider, steps), rows, len(wider))
+        text = canonical_json([data.digest, steps, batch])
     digest = hashlib.sha256(text.encode()).hexdigest()
     return dataclasses.replace(data, X=X, image_shape=None, digest=digest)
+
+
+def _rows_of(X: AnyMatrix, rows: LabelArray, n_samples: int) -> AnyMatrix:
+    if X.shape == (n_samples, n_samples):
+        raise InputError(
+            f"With {LEARN_FROM} the last step under {FEATURES} must give rows of "
+            "features, not similarities of all pairs; add diffusion_rows."
+        )
+    return X[rows]
 
 
 def load_file(name: str, options: Mapping[str, Any]) -> Dataset:

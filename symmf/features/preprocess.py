@@ -166,6 +166,17 @@ def image_similarity(X: AnyMatrix) -> AnyMatrix:
     return images.image_similarity(_dense(X, "image_similarity"))
 
 
+def diffusion_rows(X: AnyMatrix) -> AnyMatrix:
+    """Return 30 columns of a diffusion on given (n, n) similarities, rows of length 1.
+
+    Rows of H as ``similarity: diffusion`` gives it, for methods on inner products.
+    """
+    from symmf.linalg import diffusion
+    from symmf.seeds import generator
+
+    return diffusion.diffusion_rows(X, generator("diffusion_rows"))
+
+
 PREPROCESS: dict[str, Callable[[AnyMatrix], AnyMatrix]] = {
     "none": none,
     "unit_rows": unit_rows,
@@ -178,6 +189,7 @@ PREPROCESS: dict[str, Callable[[AnyMatrix], AnyMatrix]] = {
     "hog": hog,
     "image_features": image_features,
     "image_similarity": image_similarity,
+    "diffusion_rows": diffusion_rows,
 }
 
 

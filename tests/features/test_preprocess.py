@@ -11,7 +11,7 @@ from symmf.errors import InputError, SymmfWarning
 from symmf.features.preprocess import PREPROCESS, preprocess
 
 # Steps for square images; test_images.py has their tests.
-IMAGES = {"hog", "image_features", "image_similarity"}
+IMAGES = {"hog", "image_features", "image_similarity", "diffusion_rows"}
 SPARSE = [sparse.csr_array, sparse.csc_array, sparse.coo_array, sparse.csr_matrix]
 
 matrices = hnp.arrays(

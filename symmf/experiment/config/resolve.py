@@ -13,7 +13,7 @@ from symmf.experiment.config.members import with_members
 from symmf.experiment.config.messages import Problems, hint
 from symmf.experiment.config.model import ExperimentConfig, MethodEntry
 from symmf.experiment.config.yaml import Document, YamlPath, shown
-from symmf.experiment.data import FEATURES, FILE, FILE_OPTIONS, MEMBERS
+from symmf.experiment.data import FEATURES, FILE, FILE_OPTIONS, LEARN_FROM, MEMBERS
 from symmf.paper.roles import Role
 from symmf.paper.values import PAPER_ROWS, ROWS
 from symmf.validation import is_number, nearest
@@ -147,6 +147,8 @@ def _check_data(
         place: YamlPath = ("dataset", option)
         if option == FEATURES:
             _check_steps(value if isinstance(value, list) else [value], place, problems)
+        elif option == LEARN_FROM and known[name].wider:
+            _check_learn_from(config, known[name].wider, problems)
         elif option not in options:
             near = hint(option, options) if options else "it has none."
             if known[name].members and nearest(option, [MEMBERS]):
@@ -158,6 +160,19 @@ def _check_data(
             problems.add(
                 place, f"dataset.{option} must be a single value, not {shown(value)}."
             )
+
+
+def _check_learn_from(
+    config: ExperimentConfig, known: Mapping[str, Any], problems: Problems
+) -> None:
+    value = config.dataset.options[LEARN_FROM]
+    place: YamlPath = ("dataset", LEARN_FROM)
+    if not isinstance(value, str) or value not in known:
+        problems.add(
+            place, f"{LEARN_FROM} cannot be {shown(value)}; {hint(value, known)}"
+        )
+    if FEATURES not in config.dataset.options:
+        problems.add(place, f"{LEARN_FROM} is for steps under {FEATURES}; name them.")
 
 
 def _check_file(
