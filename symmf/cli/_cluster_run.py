@@ -43,6 +43,7 @@ class Request:
     save: Path | None = None
     model: Path | None = None
     stability: bool = True
+    dask: str | None = None
 
     @property
     def name(self) -> str:
@@ -167,19 +168,14 @@ def apply_model(request: Request) -> tuple[UserMatrix, Any]:
 def write_answer(request: Request, found: Answer, command: str) -> list[Path]:
     """Write what was asked for; each file whole or not at all."""
     from symmf.explain.model_file import save_model
-    from symmf.explain.output import factor_csv, npy_bytes
-    from symmf.files import write_bytes, write_text
+    from symmf.files import write_text
 
     data = found.task.data
     written = write_clusters(request, data, found.labels)
     if request.factor is not None:
         H: Any = getattr(found.model, "H_", None)
         H = getattr(found.model, "V_", None) if H is None else H
-        if request.factor.suffix.lower() == ".npy":
-            write_bytes(request.factor, npy_bytes(H))
-        else:
-            write_text(request.factor, factor_csv(H))
-        written.append(request.factor)
+        written += write_factor(request, H)
     if request.report is not None:
         from symmf.explain.page import render_page
 
@@ -191,6 +187,20 @@ def write_answer(request: Request, found: Answer, command: str) -> list[Path]:
         save_model(request.save, found)
         written.append(request.save)
     return written
+
+
+def write_factor(request: Request, H: Any) -> list[Path]:
+    """Write H, if that was asked for."""
+    from symmf.explain.output import factor_csv, npy_bytes
+    from symmf.files import write_bytes, write_text
+
+    if request.factor is None:
+        return []
+    if request.factor.suffix.lower() == ".npy":
+        write_bytes(request.factor, npy_bytes(H))
+    else:
+        write_text(request.factor, factor_csv(H))
+    return [request.factor]
 
 
 def write_clusters(request: Request, data: UserMatrix, labels: Any) -> list[Path]:

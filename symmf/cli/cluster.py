@@ -108,6 +108,12 @@ def reading_options(command: Callable[..., Any]) -> Callable[..., Any]:
     default=True,
     help="Cluster parts of the data again, to see whether clusters last.",
 )
+@click.option(
+    "--dask",
+    metavar="ADDRESS|local",
+    help="FILE is a folder of Parquet or NPY files or a Zarr store; workers of a dask "
+    "cluster, or of this machine, read it and keep its rows.",
+)
 @click.option("--seed", type=int, default=0, show_default=True)
 @click.option(
     "--set",
@@ -132,6 +138,7 @@ def cluster(file: Path, **options: Any) -> None:
     symmf cluster friends.csv --format edges -k auto
     symmf cluster customers.csv -k 4 --save model.npz
     symmf cluster new.csv --model model.npz --out new_clusters.csv
+    symmf cluster measured/ -k 8 --dask tcp://HOST:8786 --out clusters.csv
     symmf cluster iris.csv -k 3 --labels species --method spectral
     """  # noqa: D301 - click reads the backspace as "keep these lines"
     from symmf.cli._cluster_run import (
@@ -144,7 +151,13 @@ def cluster(file: Path, **options: Any) -> None:
 
     reading = take_reading(options)
     request = Request(file=file, reading=reading, **options)
-    if request.model is not None:
+    if request.dask is not None:
+        from dataclasses import replace
+
+        from symmf.cli._cluster_dask import run_on_cluster
+
+        written = run_on_cluster(replace(request, k=request.k or "auto"))
+    elif request.model is not None:
         data, labels = apply_model(request)
         _show_counts(request.name, data, labels)
         written = write_clusters(request, data, labels)

@@ -1,0 +1,98 @@
+"""symmf cluster FOLDER --dask, on the threads of this process."""
+
+from __future__ import annotations
+
+from contextlib import nullcontext
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from symmf import SymMF
+from symmf.cli import _cluster_dask
+from symmf.cli.main import main
+
+dask = pytest.importorskip("dask", reason="the extra 'dask' is absent")
+
+
+@pytest.fixture
+def run(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    asked = []
+
+    def connected(address):
+        asked.append(address)
+        return nullcontext()
+
+    monkeypatch.setattr(_cluster_dask, "connected", connected)
+
+    def invoke(*args):
+        with pytest.raises(SystemExit) as end:
+            main([str(arg) for arg in args])
+        said = capsys.readouterr()
+        return end.value.code, said.out, said.err
+
+    with dask.config.set(scheduler="threads", num_workers=2):
+        yield invoke
+    assert set(asked) <= {"tcp://there:1"}
+
+
+@pytest.fixture
+def X(tmp_path):
+    rng = np.random.default_rng(0)
+    X = np.kron(np.eye(3), np.ones((12, 4))) + 0.1 * rng.random((36, 12))
+    (tmp_path / "rows").mkdir()
+    for first in (0, 20):
+        frame = pd.DataFrame(X[first : first + 20]).rename(columns=str)
+        frame["who"] = [f"w{first + i}" for i in range(len(frame))]
+        frame.to_parquet(tmp_path / "rows" / f"part-{first}.parquet")
+    return X
+
+
+def test_a_folder_is_clustered_and_written(run, tmp_path, X) -> None:
+    code, out, err = run(
+        *("cluster", "rows", "-k", 3, "--dask", "tcp://there:1", "--id", "who"),
+        *("--out", "clusters.csv", "--factor", "H.npy"),
+    )
+    assert code == 0, err
+    assert "centred cosines" in err
+    assert "36 samples, 12 features in 2 blocks" in out
+    assert out.count("\t12\t33.3%") == 3
+    table = pd.read_csv(tmp_path / "clusters.csv")
+    assert table["who"].tolist() == [f"w{i}" for i in range(36)]
+    near = SymMF(3, similarity="centred_cosine", random_state=0).fit(X)
+    np.testing.assert_array_equal(table["cluster"], near.labels_)
+    H = np.load(tmp_path / "H.npy")
+    np.testing.assert_allclose(H @ H.T, near.H_ @ near.H_.T, atol=1e-8)
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        (["--report", "page.html"], "--report needs the rows in memory"),
+        (["--standardize"], "--standardize needs the rows in memory"),
+        (["--labels", "who"], "--labels needs the rows in memory"),
+        (["--method", "nmf"], "--dask is for the method symmf"),
+        (["--similarity", "mutual_knn"], "needs all rows in memory"),
+        (["--out", "there/a.csv"], "does not exist"),
+    ],
+)
+@pytest.mark.usefixtures("X")
+def test_what_needs_rows_in_memory_is_refused(run, options, sentence) -> None:
+    common = ["cluster", "rows", "-k", 3, "--drop", "who", "--dask", "tcp://there:1"]
+    code, out, err = run(*common, *options)
+    assert (code, out) == (2, "")
+    assert sentence in err
+    assert "Traceback" not in err
+
+
+@pytest.mark.usefixtures("X")
+def test_missing_values_are_named(run, tmp_path) -> None:
+    path = tmp_path / "rows" / "part-20.parquet"
+    frame = pd.read_parquet(path)
+    frame.loc[frame.index[3], "5"] = np.nan
+    frame.to_parquet(path)
+    common = ["cluster", "rows", "-k", 3, "--drop", "who", "--dask", "tcp://there:1"]
+    code, _, err = run(*common)
+    assert code == 2
+    assert "first in row 23" in err
