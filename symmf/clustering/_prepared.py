@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -19,6 +20,7 @@ from symmf.clustering._extension import (
 from symmf.clustering._recipe import Recipe
 from symmf.errors import InputError
 from symmf.features.text import LSA, TermWeights
+from symmf.linalg.threads import allowed_threads
 from symmf.notation import AnyMatrix, FloatArray
 from symmf.similarity import SymmetricOperator, build_similarity
 from symmf.similarity.distributed import DistributedGram
@@ -27,6 +29,8 @@ from symmf.similarity.scaling import Scaling, distinct_rows
 from symmf.validation import check_options, option_names
 
 _TEXT_OPTIONS = ("n_components", "tf", "floor", "power")
+# Rows that are weighted and projected at a time.
+_SLICE_ROWS = 25_000
 _GRAMS = ("centred_cosine", "cosine", "inner_product", "scaled_gram")
 
 
@@ -52,11 +56,25 @@ class TextFeatures:
         return TermWeights(tf=tf).fit(X) if counts else None
 
     def rows(self, X: AnyMatrix) -> FloatArray:
-        """Return the unit rows."""
+        """Return the unit rows, a slice after the other where there are many."""
         X = sparse.csr_array(X)
-        if self.weights is not None:
-            X = self.weights.transform(X)
-        return self.lsa.transform(X)
+        n = X.shape[0]
+        if n <= _SLICE_ROWS:
+            return self._slice(X)
+        components = self.lsa.components_
+        out = np.empty((n, len(components)), components.dtype)
+
+        def fill(first: int) -> None:
+            rows = slice(first, min(first + _SLICE_ROWS, n))
+            out[rows] = self._slice(X[rows])
+
+        with ThreadPoolExecutor(allowed_threads()) as pool:
+            list(pool.map(fill, range(0, n, _SLICE_ROWS)))
+        return out
+
+    def _slice(self, X: AnyMatrix) -> FloatArray:
+        weighted = X if self.weights is None else self.weights.transform(X)
+        return self.lsa.transform(weighted)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -109,9 +109,9 @@ def read_labels(
             options = {"exponent": 0.0, **options}
         found = merge_rows(Z, n_clusters, random_state=rng, **options)
         labels = number_by_size(found.labels)
-        named = np.zeros(len(found.centres), dtype=np.int64)
-        for old, new in zip(*np.unique([found.labels, labels], axis=1), strict=True):
-            named[found.centre_labels == old] = new
+        number = np.zeros(int(found.centre_labels.max()) + 1, dtype=np.int64)
+        number[found.labels] = labels
+        named = number[found.centre_labels]
         centres = unit_rows(found.centres)
         return Reader(labels=labels, centres=centres, centre_labels=named, unit=True)
     if kind == "cluster_qr":

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 from scipy import sparse
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.extmath import randomized_svd, svd_flip
@@ -25,6 +26,9 @@ _TOO_COMMON = 0.5
 # Below this many documents a term need not come twice.
 _FEW = 50
 _TINY = 1e-12
+# Directions are learned from at most so many documents, in fewer rounds if from a part.
+LEARNED_FROM = 20_000
+_ROUNDS, _FEWER_ROUNDS = 7, 4
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -147,6 +151,9 @@ class TermWeights(TransformerMixin, BaseEstimator):
 class LSA(TransformerMixin, BaseEstimator):
     """Latent semantic analysis: unit rows, truncated SVD, rows of U S to unit length.
 
+    Above 20,000 rows the directions are learned from 20,000 of them, drawn with a fixed
+    seed, and rows are transformed in single precision.
+
     Parameters
     ----------
     n_components : int
@@ -169,25 +176,32 @@ class LSA(TransformerMixin, BaseEstimator):
         """Find the directions."""
         del y
         check_number("n_components", self.n_components, least=1, whole=True)
-        X = self._unit(X, reset=True)
+        X = self._checked(X, reset=True)
+        rows = learning_rows(X.shape[0])
+        X = self._unit(X if rows is None else X[rows])
         k = min(self.n_components, *X.shape)
+        rounds = _ROUNDS if rows is None else _FEWER_ROUNDS
         # The seed is fixed: the same documents give the same features.
-        U, s, Vt = randomized_svd(X, k, n_iter=7, random_state=0)
+        U, s, Vt = randomized_svd(X, k, n_iter=rounds, random_state=0)
         Vt = svd_flip(U, Vt)[1]
-        self.components_: FloatArray = Vt
+        self.components_: FloatArray = Vt if rows is None else Vt.astype(np.float32)
         self.singular_values_: FloatArray = s
         return self
 
     def transform(self, X: Any) -> FloatArray:
         """Return rows of unit length (a document without known terms stays 0)."""
         check_is_fitted(self)
-        Z: FloatArray = np.asarray(self._unit(X, reset=False) @ self.components_.T)
+        X = self._unit(self._checked(X, reset=False))
+        X = X.astype(self.components_.dtype, copy=False)
+        Z: FloatArray = np.asarray(X @ self.components_.T)
         norms = np.maximum(np.linalg.norm(Z, axis=1, keepdims=True), _TINY)
         return np.asarray(Z / norms)
 
-    def _unit(self, X: Any, *, reset: bool) -> Any:
+    def _checked(self, X: Any, *, reset: bool) -> Any:
         X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=reset)
-        X = sparse.csr_array(X)
+        return sparse.csr_array(X)
+
+    def _unit(self, X: Any) -> Any:
         norms = np.sqrt(np.asarray(X.multiply(X).sum(axis=1)).ravel())
         return sparse.csr_array(X.multiply(1 / np.maximum(norms, _TINY)[:, None]))
 
@@ -195,6 +209,14 @@ class LSA(TransformerMixin, BaseEstimator):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
+
+
+def learning_rows(n: int) -> npt.NDArray[np.intp] | None:
+    """Return the rows that directions are learned from; None for all of them."""
+    if n <= LEARNED_FROM:
+        return None
+    rng = np.random.default_rng(0)
+    return np.sort(rng.choice(n, LEARNED_FROM, replace=False))
 
 
 def top_terms(

@@ -17,12 +17,15 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import sparse
 
+from symmf.labels.kmeans import MANY_ROWS
 from symmf.labels.reading import unit_rows
 from symmf.notation import FloatArray, LabelArray
 from symmf.seeds import RandomState, as_generator
 from symmf.validation import check_number
 
 _ITERATIONS = 8
+# Rows per centre that small clusters are made of at least, where there are many rows.
+_LEAST_ROWS = 40
 # Cosines with all centres are taken for so many entries at a time.
 _BLOCK_ENTRIES = 4_000_000
 
@@ -118,17 +121,33 @@ def merge_path(
 
 
 def _spherical(U: FloatArray, k: int, rng: np.random.Generator) -> LabelArray:
-    """Spherical k-means from random rows; few iterations, no restarts."""
+    """Spherical k-means from random rows; few iterations, no restarts.
+
+    Above 50,000 rows centres are those of 50,000 of them (more with many centres).
+    """
+    most = max(MANY_ROWS, _LEAST_ROWS * k)
+    if len(U) > most:
+        part = U[np.sort(rng.choice(len(U), most, replace=False))]
+        labels = _spherical(part, k, rng)
+        used = np.unique(labels)
+        centres = unit_rows(_sums(part, labels, k)[used])
+        return used[_nearest(U, centres)]
     centres = U[rng.choice(len(U), k, replace=False)]
-    size = max(1, _BLOCK_ENTRIES // k)
-    labels = np.empty(len(U), dtype=np.int64)
     for _ in range(_ITERATIONS):
-        for first in range(0, len(U), size):
-            rows = slice(first, first + size)
-            labels[rows] = np.argmax(U[rows] @ centres.T, axis=1)
+        labels = _nearest(U, centres)
         sums = _sums(U, labels, k)
         filled = np.bincount(labels, minlength=k) > 0
         centres[filled] = unit_rows(sums[filled])
+    return labels
+
+
+def _nearest(U: FloatArray, centres: FloatArray) -> LabelArray:
+    """Return the centre of the largest cosine of every row, a block at a time."""
+    labels = np.empty(len(U), dtype=np.int64)
+    size = max(1, _BLOCK_ENTRIES // len(centres))
+    for first in range(0, len(U), size):
+        rows = slice(first, first + size)
+        labels[rows] = np.argmax(U[rows] @ centres.T, axis=1)
     return labels
 
 

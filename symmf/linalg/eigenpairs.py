@@ -9,6 +9,7 @@ dense                  small matrices, or many of the eigenpairs: LAPACK
 gram                   M = F F^T with few dense features: the m x m matrix F^T F
 inverse_iteration      normalised graphs with small separators: one sparse LU
 chebyshev              other normalised graphs: polynomial filter
+near_gram              F F^T less a diagonal, many rows: improved from F^T F
 krylov                 everything else: block Lanczos with thick restarts
 =====================  ==========================================================
 
@@ -26,6 +27,7 @@ import numpy as np
 from symmf.linalg import norms
 from symmf.linalg._graph_eigen import chebyshev, inverse_iteration
 from symmf.linalg._krylov import Found, krylov
+from symmf.linalg._near_gram import near_gram
 from symmf.linalg.threads import blas_threads_for
 from symmf.notation import FloatArray
 
@@ -37,6 +39,9 @@ _GRAPH_FACTOR = 1e3
 _FINEST, _FINEST_SINGLE = 1e-11, 1e-5
 # A block has so many vectors more than are asked for.
 _SPARE = 8
+# Above this size a block that begins near the answer takes fewer passes over the data
+# than single vectors do; by default its residuals are at most this share of ||M||.
+_MANY_ROWS, _NEAR_ACCURACY = 20_000, 1e-4
 # Up to this size a dense routine takes less time than a sparse factorization.
 _DENSE_GRAPH_LIMIT = 300
 
@@ -52,7 +57,8 @@ class Eigenpairs:
     vectors : (n, k) array
         Orthonormal columns.
     route : str
-        ``dense``, ``gram``, ``inverse_iteration``, ``chebyshev`` or ``krylov``.
+        ``dense``, ``gram``, ``near_gram``, ``inverse_iteration``, ``chebyshev`` or
+        ``krylov``.
     n_products : int
         Blocks multiplied (solved, for inverse iteration).
     residual : float
@@ -84,7 +90,7 @@ def solve_eigenpairs(
     M : symmetric operator
         Has ``shape``, ``dtype``, ``matmat`` and ``toarray``. What else it knows is
         used: ``affine`` (M = a S + b I), ``is_normalised_graph``, ``thin_factor``,
-        ``gram_factor``.
+        ``gram_factor``, ``near_factor``.
     k : int
     rng : Generator
         Draws the first block: same generator, same bits.
@@ -114,6 +120,13 @@ def solve_eigenpairs(
     factor = getattr(M, "gram_factor", None)
     if factor is not None and k <= factor.shape[1] <= n // 2:
         return _gram(factor, k)
+    factor = getattr(M, "near_factor", None)
+    near = factor is not None and k + _SPARE <= factor.shape[1]
+    if near and n > _MANY_ROWS and tol >= CLUSTERING_ACCURACY:
+        accuracy = max(tol, _NEAR_ACCURACY)
+        found = near_gram(M.matmat, factor, k, k + _SPARE, accuracy)
+        if found.residual <= accuracy:
+            return _named("near_gram", found)
     finest = _FINEST_SINGLE if M.dtype == np.float32 else _FINEST
     tol = max(tol, finest)
     start = _start(M, k, rng)

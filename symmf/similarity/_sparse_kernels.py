@@ -19,11 +19,11 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-import joblib
 import numpy as np
 from scipy import sparse
 
 from symmf.errors import InputError
+from symmf.linalg.threads import allowed_threads
 from symmf.notation import AnyMatrix, FloatArray
 
 # Fewer stored entries than this are multiplied sooner than a second thread has begun.
@@ -93,14 +93,6 @@ def kernel() -> str:
             f"SYMMF_SPARSE is {name!r}; it must be one of {', '.join(KERNELS)}."
         )
     return name
-
-
-def allowed_threads() -> int:
-    """Return OMP_NUM_THREADS, as BLAS obeys it too, or the number of usable cores."""
-    wanted = os.environ.get("OMP_NUM_THREADS", "")
-    if wanted.isdigit() and int(wanted) > 0:
-        return int(wanted)
-    return int(joblib.cpu_count())
 
 
 def mkl_product() -> Callable[[Any, Any], Any]:

@@ -18,6 +18,7 @@ from scipy import sparse
 from scipy.sparse.csgraph import connected_components, minimum_spanning_tree
 
 from symmf.notation import AnyMatrix, FloatArray
+from symmf.similarity._forest import forest_neighbours, join_many
 from symmf.similarity.normalised import THIN_FEATURES, NormalisedGraph
 from symmf.validation import check_number
 
@@ -26,6 +27,11 @@ _SCALE_FLOOR = 1e-3
 # Above so many features scikit-learn has no use for a tree; up to so many rows all
 # distances are then kept, 72 MB, because joining components asks for them again.
 _TREE_FEATURES, _FEW_ROWS = 15, 3000
+# Above so many rows of more than so many features neighbours are approximate, and so
+# are the nearest pairs of components.
+MANY_ROWS, _FOREST_FEATURES = 20_000, 8
+# Up to so many rows a sparse factor of a graph in three dimensions fits in memory.
+_THIN_ROWS = 100_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -119,6 +125,8 @@ def mutual_graph(
     rows = np.repeat(np.arange(n), np.diff(edges.indptr))
     edges.data = edges.data * (root[rows] * root[edges.indices])
     thin = X.shape[1] <= THIN_FEATURES or None
+    if n > _THIN_ROWS and X.shape[1] == THIN_FEATURES:
+        thin = False
     S = NormalisedGraph(edges, of_graph=True, thin_factor=thin)
     return MutualGraph(S=S, degrees=degrees, local_scale=s)
 
@@ -151,6 +159,9 @@ def _nearest(
     X: AnyMatrix, D: FloatArray | None, q: int
 ) -> tuple[FloatArray, npt.NDArray[np.intp]]:
     """Return distances and indices of the q nearest other rows, nearest first."""
+    n, m = X.shape
+    if n > MANY_ROWS and m > _FOREST_FEATURES and not sparse.issparse(X):
+        return forest_neighbours(X, q)
     if D is None:
         return neighbours(X, X, q, own=True)
     others = D + np.diag(np.full(len(D), np.inf))
@@ -206,6 +217,9 @@ def _join(X: AnyMatrix, D: FloatArray | None, graph: Any) -> Any:
         count, component = connected_components(graph, directed=False)
         if count == 1:
             return graph
+        if len(component) > MANY_ROWS and not sparse.issparse(X):
+            graph = _with_pairs(graph, join_many(X, component, count))
+            continue
         largest = int(np.argmax(np.bincount(component)))
         pairs = []
         for c in range(count):
@@ -214,8 +228,12 @@ def _join(X: AnyMatrix, D: FloatArray | None, graph: Any) -> Any:
             inside = np.flatnonzero(component == c)
             outside = np.flatnonzero(component != c)
             pairs.append(_nearest_pair(X, D, inside, outside))
-        i, j, d = (np.array(column) for column in zip(*pairs, strict=True))
-        d = np.maximum(d, 1e-300)
-        more = sparse.csr_array((d, (i, j)), shape=graph.shape)
-        # Two components may name the same pair; the larger of equal values is it.
-        graph = sparse.csr_array(graph.maximum(more.maximum(more.T)))
+        graph = _with_pairs(graph, pairs)
+
+
+def _with_pairs(graph: Any, pairs: list[tuple[int, int, float]]) -> Any:
+    i, j, d = (np.array(column) for column in zip(*pairs, strict=True))
+    d = np.maximum(d, 1e-300)
+    more = sparse.csr_array((d, (i, j)), shape=graph.shape)
+    # Two components may name the same pair; the larger of equal values is it.
+    return sparse.csr_array(graph.maximum(more.maximum(more.T)))

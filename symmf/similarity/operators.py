@@ -264,6 +264,14 @@ class LaplacianRegularised(SymmetricOperator):
         self.dense_products = A.dense_products
         self._shift = (self.weight * A.degrees).astype(A.dtype)[:, None]
 
+    @property
+    def near_factor(self) -> FloatArray | None:
+        """F of an A = F F^T with few dense features: M is F F^T but for a diagonal."""
+        features = getattr(self.A, "features", None)
+        if features is None or features.sparse or features.mu is not None:
+            return None
+        return np.asarray(features.X)
+
     def _matmat(self, V: FloatArray) -> FloatArray:
         out = self.A.matmat(V)
         out *= self.dtype.type(1 + self.weight)

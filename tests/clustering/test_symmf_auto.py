@@ -285,3 +285,34 @@ def test_a_callback_sees_iterates_and_can_stop(moons):
 def test_wrong_options_get_a_sentence(moons, options, sentence):
     with pytest.raises(InputError, match=sentence):
         SymMF(2, random_state=0, **options).fit(moons[0])
+
+
+def test_text_of_many_rows_learns_from_a_part(monkeypatch):
+    X, _ = documents(400)
+    usual = SymMF(3, random_state=0).fit(X)
+    assert usual.H_.dtype == np.float64
+    monkeypatch.setattr("symmf.features.text.LEARNED_FROM", 300)
+    monkeypatch.setattr("symmf.clustering._prepared._SLICE_ROWS", 64)
+    model = SymMF(3, random_state=0).fit(X)
+    assert model.H_.dtype == np.float32
+    assert accuracy(usual.labels_, model.labels_) > 0.98
+    np.testing.assert_array_equal(model.predict(X), model.labels_)
+    again = SymMF(3, random_state=0).fit(X)
+    np.testing.assert_array_equal(again.H_, model.H_)
+
+
+def test_slices_of_text_give_the_bits_of_the_whole(monkeypatch):
+    X, _ = documents(150)
+    whole = SymMF(3, random_state=0).fit(X)
+    monkeypatch.setattr("symmf.clustering._prepared._SLICE_ROWS", 32)
+    sliced = SymMF(3, random_state=0).fit(X)
+    np.testing.assert_array_equal(sliced.H_, whole.H_)
+
+
+def test_small_clusters_of_many_rows_are_those_of_a_part(monkeypatch):
+    X, _ = make_blobs(1500, n_features=6, centers=4, random_state=0)
+    usual = merge_rows(X, 4, n_micro=12, random_state=0).labels
+    monkeypatch.setattr("symmf.labels.merging.MANY_ROWS", 500)
+    found = merge_rows(X, 4, n_micro=12, random_state=0)
+    assert accuracy(usual, found.labels) > 0.98
+    assert np.bincount(found.labels).sum() == 1500
