@@ -216,32 +216,29 @@ def quality(most: int, only: str | None, rules: bool) -> None:
 @main.command()
 @click.option("--largest", default=1_000_000, show_default=True)
 @click.option("--repeats", default=5, show_default=True)
-def scale(largest: int, repeats: int) -> None:
-    """Growth of time and memory from 10,000 rows to a million."""
-    from scripts.benchmarks.corpus import (
-        COLUMNS,
-        fit_exponent,
-        measure_in_new_process,
-        sizes_up_to,
-    )
+@click.option("--kind", type=click.Choice(["sparse", "dense"]), multiple=True)
+def scale(largest: int, repeats: int, kind: tuple[str, ...]) -> None:
+    """Growth of time and memory of SymMF() from 10,000 rows to a million, both kinds.
+
+    Sparse: documents of 50 words among 100,000. Dense: 16 features in single precision.
+    """
+    from scripts.benchmarks import corpus
 
     rows = []
+    kinds = kind or corpus.KINDS
     for round_ in range(repeats):
-        for n in sizes_up_to(largest):
-            rows.append(measure_in_new_process(n))
-            told = " ".join(f"{name}={rows[-1][name]:.4g}" for name in COLUMNS)
-            click.echo(f"round {round_ + 1}: {told}")
-    every = pd.DataFrame(rows, columns=COLUMNS)
-    by_size = every.groupby("n")
-    table = by_size.median().reset_index()
-    table.insert(2, "seconds_low", by_size["seconds"].min().to_numpy())
-    table.insert(3, "seconds_high", by_size["seconds"].max().to_numpy())
-    table["accuracy"] = by_size["accuracy"].min().to_numpy()
-    table["peak_mb"] = by_size["peak_mb"].max().to_numpy()
-    table["times_x"] = table["peak_mb"] / table["x_mb"]
-    exponent = fit_exponent(table)
-    save("scale", table, {"exponent": exponent, "repeats": repeats})
-    click.echo(f"time grows as n^{exponent:.2f}")
+        for name in kinds:
+            for n in corpus.sizes_up_to(largest):
+                found = corpus.measure_in_new_process(n, name)
+                rows.append({"kind": name, **found})
+                told = " ".join(f"{c}={found[c]:.4g}" for c in corpus.COLUMNS)
+                click.echo(f"round {round_ + 1}, {name}: {told}")
+    table, exponents = corpus.growth(pd.DataFrame(rows))
+    # ``exponent`` is that of the first kind.
+    facts = {"exponent": exponents[kinds[0]], "exponents": exponents}
+    save("scale", table, {**facts, "repeats": repeats})
+    for name, exponent in exponents.items():
+        click.echo(f"{name}: time grows as n^{exponent:.2f}")
 
 
 @main.command("lambda")

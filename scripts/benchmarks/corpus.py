@@ -1,4 +1,4 @@
-"""A seeded sparse corpus with planted clusters, and one measured fit on it."""
+"""Seeded data with planted clusters, sparse or dense, and one measured fit on them."""
 
 from __future__ import annotations
 
@@ -17,6 +17,8 @@ from scipy import sparse
 
 COLUMNS = ["n", "seconds", "labels_seconds", "accuracy", "peak_mb", "x_mb", "times_x"]
 FEATURES, NONZEROS, CLUSTERS = 100_000, 50, 20
+KINDS = ("sparse", "dense")
+_DENSE_FEATURES = 16
 
 
 def corpus(n: int, seed: int = 0) -> tuple[sparse.csr_array, np.ndarray]:
@@ -42,6 +44,16 @@ def corpus(n: int, seed: int = 0) -> tuple[sparse.csr_array, np.ndarray]:
     return X, y
 
 
+def points(n: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
+    """Draw n dense rows of 16 features in single precision around 20 centres."""
+    rng = np.random.default_rng(seed)
+    centres = rng.uniform(-10, 10, (CLUSTERS, _DENSE_FEATURES))
+    y = rng.integers(CLUSTERS, size=n)
+    X = rng.standard_normal((n, _DENSE_FEATURES), dtype=np.float32)
+    X += centres.astype(np.float32)[y]
+    return X, y
+
+
 def sizes_up_to(largest: int) -> list[int]:
     """Return 10,000 to ``largest``, about two to a decade."""
     sizes = [10_000]
@@ -51,24 +63,36 @@ def sizes_up_to(largest: int) -> list[int]:
     return sizes
 
 
-def measure(n: int) -> dict[str, Any]:
-    """Fit once; peak memory is the process's."""
+def measure(n: int, kind: str = "sparse") -> dict[str, Any]:
+    """Fit SymMF() once; peak memory is the process's."""
     from symmf import SymMF
     from symmf.metrics import accuracy
 
-    X, y = corpus(n)
-    x_mb = (X.data.nbytes + X.indices.nbytes + X.indptr.nbytes) / 2**20
-    model = SymMF(n_clusters=CLUSTERS, random_state=0, laplacian_weight=0.1)
+    X, y = corpus(n) if kind == "sparse" else points(n)
+    parts = (X.data, X.indices, X.indptr) if kind == "sparse" else (X,)
+    x_mb = sum(part.nbytes for part in parts) / 2**20
+    spent = [0.0]
+
+    class Timed(SymMF):  # type: ignore[misc]
+        def _labels_of(self, *args: Any) -> Any:
+            began = time.perf_counter()
+            reader = super()._labels_of(*args)
+            spent[0] += time.perf_counter() - began
+            return reader
+
+    model = Timed(n_clusters=CLUSTERS, random_state=0)
+    # Lazy imports are not part of the growth.
+    Timed(n_clusters=2, random_state=0).fit(X[:200])
+    spent[0] = 0.0
     _forget_peak()
     began = time.perf_counter()
     model.fit(X)
     seconds = time.perf_counter() - began
     peak_mb = _peak_mb()
-    solver_seconds = float(model.history_.seconds[-1])
     return {
         "n": n,
         "seconds": seconds,
-        "labels_seconds": seconds - solver_seconds,
+        "labels_seconds": spent[0],
         "accuracy": accuracy(y, model.labels_),
         "peak_mb": peak_mb,
         "x_mb": x_mb,
@@ -90,9 +114,12 @@ def _peak_mb() -> float:
     raise RuntimeError("this system does not report its peak memory")
 
 
-def measure_in_new_process(n: int) -> dict[str, Any]:
+def measure_in_new_process(n: int, kind: str = "sparse") -> dict[str, Any]:
     """Measure in a fresh interpreter, so that peak memory is this fit's."""
-    code = f"import json, corpus; print(json.dumps(corpus.measure({n})))"
+    code = (
+        "import json; from scripts.benchmarks import corpus; "
+        f"print(json.dumps(corpus.measure({n}, {kind!r})))"
+    )
     done = subprocess.run(
         [sys.executable, "-c", f"import sys; sys.path[:0] = {sys.path!r}; {code}"],
         check=True,
@@ -108,3 +135,19 @@ def fit_exponent(table: pd.DataFrame) -> float:
     return float(
         np.polyfit(table["n"].map(math.log), table["seconds"].map(math.log), 1)[0]
     )
+
+
+def growth(every: pd.DataFrame) -> tuple[pd.DataFrame, dict[str, float]]:
+    """Return medians by kind and size, with their spread, and exponents by kind."""
+    by_size = every.groupby(["kind", "n"], sort=False)
+    table = by_size.median().reset_index()
+    table.insert(3, "seconds_low", by_size["seconds"].min().to_numpy())
+    table.insert(4, "seconds_high", by_size["seconds"].max().to_numpy())
+    table["accuracy"] = by_size["accuracy"].min().to_numpy()
+    table["peak_mb"] = by_size["peak_mb"].max().to_numpy()
+    table["times_x"] = table["peak_mb"] / table["x_mb"]
+    exponents = {
+        str(kind): fit_exponent(rows)
+        for kind, rows in table.groupby("kind", sort=False)
+    }
+    return table, exponents

@@ -9,7 +9,7 @@ from typing import Any
 import pandas as pd
 from matplotlib.figure import Figure
 
-_BLUE, _GREY = "#0072B2", "#999999"
+_BLUE, _ORANGE, _GREY = "#0072B2", "#D55E00", "#999999"
 # Per table: what tells the rows apart (the last one within the others), axis, scale.
 _RATIOS: dict[str, tuple[list[str], str, str]] = {
     "solvers": (["problem"], "iteration of Algorithm 2 / product M H", "linear"),
@@ -114,20 +114,26 @@ def _growth(table: pd.DataFrame, facts: dict[str, Any]) -> Figure:
     axis = figure.subplots()
     axis.set_xscale("log")
     axis.set_yscale("log")
-    n, seconds = table["n"], table["seconds"]
-    axis.errorbar(
-        n,
-        seconds,
-        yerr=[seconds - table["seconds_low"], table["seconds_high"] - seconds],
-        fmt="o-",
-        color=_BLUE,
-        capsize=3,
-        label=f"whole fit, median and range of {facts['repeats']}",
-    )
-    axis.plot(n, seconds[0] * (n / n[0]) ** 1.1, "--", color=_GREY, label="$n^{1.1}$")
+    if "kind" not in table:
+        table = table.assign(kind="sparse")
+    exponents = facts.get("exponents") or {"sparse": facts["exponent"]}
+    colours = dict(zip(exponents, (_BLUE, _ORANGE), strict=False))
+    for kind, rows in table.groupby("kind", sort=False):
+        n, seconds = rows["n"].to_numpy(), rows["seconds"].to_numpy()
+        low, high = rows["seconds_low"].to_numpy(), rows["seconds_high"].to_numpy()
+        axis.errorbar(
+            n,
+            seconds,
+            yerr=[seconds - low, high - seconds],
+            fmt="o-",
+            color=colours[kind],
+            capsize=3,
+            label=f"{kind} rows: $n^{{{exponents[kind]:.2f}}}$",
+        )
+    axis.plot(n, seconds[0] * (n / n[0]) ** 1.15, "--", color=_GREY, label="$n^{1.15}$")
     axis.set_xlabel("rows")
     axis.set_ylabel("seconds")
-    axis.set_title(f"SymMF(n_clusters=20): $n^{{{facts['exponent']:.2f}}}$")
+    axis.set_title(f"SymMF(n_clusters=20), median and range of {facts['repeats']}")
     axis.legend(frameon=False)
     axis.spines[["top", "right"]].set_visible(False)
     return figure

@@ -121,8 +121,8 @@ def solve_eigenpairs(
     if factor is not None and k <= factor.shape[1] <= n // 2:
         return _gram(factor, k)
     factor = getattr(M, "near_factor", None)
-    near = factor is not None and k + _SPARE <= factor.shape[1]
-    if near and n > _MANY_ROWS and tol >= CLUSTERING_ACCURACY:
+    many = n > _MANY_ROWS and tol >= CLUSTERING_ACCURACY
+    if many and factor is not None and k + _SPARE <= factor.shape[1]:
         accuracy = max(tol, _NEAR_ACCURACY)
         found = near_gram(M.matmat, factor, k, k + _SPARE, accuracy)
         if found.residual <= accuracy:

@@ -150,3 +150,19 @@ def _graph(X: np.ndarray) -> np.ndarray:
 def _smoothness(W: object, V: np.ndarray) -> float:
     dense = np.asarray(W.toarray())
     return float(np.trace(V.T @ (np.diag(dense.sum(axis=1)) - dense) @ V))
+
+
+def test_growth_is_told_by_kind() -> None:
+    from scripts.benchmarks.corpus import COLUMNS, growth
+    from scripts.benchmarks.figures import _growth
+
+    rows = [
+        dict.fromkeys(COLUMNS, 1.0) | {"kind": kind, "n": n, "seconds": n**power}
+        for kind, power in (("sparse", 1.0), ("dense", 2.0))
+        for n in (10, 100)
+        for _ in range(2)
+    ]
+    table, exponents = growth(pd.DataFrame(rows))
+    assert exponents == pytest.approx({"sparse": 1.0, "dense": 2.0})
+    assert table["kind"].tolist() == ["sparse", "sparse", "dense", "dense"]
+    assert _growth(table, {"exponents": exponents, "repeats": 2}).axes
