@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -13,6 +14,8 @@ from symmf.datasets import DATASETS, cifar10, load_dataset
 from symmf.errors import ConfigError, InputError
 from symmf.experiment.data import load_data
 from symmf.experiment.plan import make_plans
+from symmf.experiment.runner import run
+from symmf.features import images
 from symmf.features.preprocess import preprocess
 
 CONFIG = """
@@ -149,3 +152,18 @@ def test_similarities_of_all_pairs_are_no_rows(monkeypatch):
         load_data("cifar10", {"learn_from": "batch"})
     with pytest.raises(InputError, match="no more samples"):
         load_data("digits", {"learn_from": "batch", "features": "centre"})
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("small_batch")
+def test_the_shipped_experiment_runs_on_a_small_batch(tmp_path, monkeypatch):
+    few = partial(images.ImageFeatures, n_atoms=32)
+    monkeypatch.setattr(images, "ImageFeatures", few)
+    path = Path(__file__).parents[2] / "configs" / "beyond_cifar10_batch.yaml"
+    # Six images are clustered, so H has at most six columns.
+    columns = "methods.features_batch.parameters.n_columns=6"
+    settings = ["n_clusters=[3]", "trials=1", columns]
+    (plan,) = make_plans([path], results=tmp_path, settings=settings)
+    assert plan.data.X.shape == (20, 30)
+    np.testing.assert_allclose(np.linalg.norm(plan.data.X, axis=1), 1)
+    assert run([plan], jobs=1).failed == 0
