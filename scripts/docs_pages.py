@@ -6,7 +6,10 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
 import json
+import re
 import shutil
 import sys
 from collections.abc import Callable
@@ -28,6 +31,24 @@ def configs_page() -> str:
         first = path.read_text(encoding="utf-8").splitlines()[0]
         rows.append([f"`{path.stem}`", first.removeprefix("#").strip()])
     return markdown_table(["configuration", "what it is"], rows)
+
+
+def hits_page() -> str:
+    """Tell how often the rules for the number of clusters were right."""
+    from symmf.clustering.select import hit_rate
+
+    return hit_rate()
+
+
+def first_fit_page(start: Path = ROOT / "docs" / "start.md") -> str:
+    """Run the programs of the page Start in order; show what they print."""
+    code = re.findall(
+        r"^```python\n(.*?)^```", start.read_text(encoding="utf-8"), re.S | re.M
+    )
+    printed = io.StringIO()
+    with contextlib.redirect_stdout(printed):
+        exec(compile("\n".join(code), str(start), "exec"), {})
+    return f"```text\n{printed.getvalue().rstrip()}\n```"
 
 
 def audit_page(reference: Path = REFERENCE) -> str:
@@ -57,7 +78,7 @@ def study_page(reference: Path = REFERENCE) -> str:
         "quality": "Quality beside other clusterers",
         "fits": "Whole fits beside scikit-learn",
         "baselines": "The baselines beside version 0.1",
-        "solvers": "An iteration of Algorithm 2 in bare products M H",
+        "solvers": "Algorithm 2: an iteration over a bare product",
         "scale": "Growth with the number of rows",
         "runner": "The runner over a bare loop",
     }.items():
@@ -93,13 +114,16 @@ def _benchmark(reference: Path, name: str, title: str) -> str:
         for line in frame.itertuples(index=False)
     ]
     facts = json.loads((folder / f"{name}.json").read_text(encoding="utf-8"))
-    table = markdown_table([str(column) for column in frame.columns], rows)
+    header = [str(column).replace("_", " ") for column in frame.columns]
+    table = markdown_table(header, rows)
     cpu = facts.get("machine", {}).get("cpu", "not recorded")
     return f"## {title}\n\n{table}\n\nMeasured on: {cpu}. Made by `scripts/benchmark`."
 
 
 PAGES: dict[str, Callable[[], str]] = {
     "configs": configs_page,
+    "hits": hits_page,
+    "first_fit": first_fit_page,
     "audit": audit_page,
     "study": study_page,
 }

@@ -9,8 +9,15 @@ from latex2mathml.converter import convert
 from sphinx.application import Sphinx
 
 
+def _mathml(text: str, display: str = "inline") -> str:
+    """Convert a formula, with bars of norms that all have one height."""
+    # As fences, the left bar stretches and the right one, with its index, does not.
+    even = text.replace(r"\lVert", r"\|").replace(r"\rVert", r"\|")
+    return str(convert(even, display=display))
+
+
 def _visit_math(self: Any, node: nodes.math) -> None:
-    self.body.append(convert(node.astext()))
+    self.body.append(_mathml(node.astext()))
     raise nodes.SkipNode
 
 
@@ -19,7 +26,7 @@ def _visit_math_block(self: Any, node: nodes.math_block) -> None:
         f'<span class="eqno">({node["number"]})</span>' if node.get("number") else ""
     )
     self.body.append(f'<div class="math-block"{_anchor(node)}>{number}')
-    self.body.append(convert(node.astext(), display="block"))
+    self.body.append(_mathml(node.astext(), display="block"))
     self.body.append("</div>")
     raise nodes.SkipNode
 

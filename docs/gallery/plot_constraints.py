@@ -22,7 +22,14 @@ fig, axes = plt.subplots(1, len(sets), figsize=(9, 4), sharey=True)
 for ax, chosen in zip(axes, sets, strict=True):
     fit = factorize(M, 4, constraint=chosen, max_iter=2000, random_state=0)
     bound = np.abs(fit.H).max()
-    ax.imshow(fit.H, aspect="auto", cmap="RdBu_r", vmin=-bound, vmax=bound)
+    ax.imshow(
+        fit.H,
+        aspect="auto",
+        cmap="RdBu_r",
+        vmin=-bound,
+        vmax=bound,
+        interpolation="nearest",
+    )
     name = chosen if isinstance(chosen, str) else chosen[0]
     ax.set(title=f"{name}\nerror {fit.error[-1]:.3f}", xticks=range(4), xlabel="column")
 axes[0].set_ylabel("row of H, by class")
