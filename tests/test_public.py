@@ -110,6 +110,13 @@ def test_top_level_names() -> None:
     }
 
 
+def test_the_version_is_the_same_everywhere() -> None:
+    cited = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
+    assert f"\nversion: {symmf.__version__}\n" in cited
+    changes = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    assert f"\n## [{symmf.__version__}] - " in changes
+
+
 def listed() -> set[str]:
     """Return the last part of every name in the reference."""
     names = re.findall(r"^   ([A-Za-z0-9_.]+)$", REFERENCE, re.M)

@@ -2,9 +2,22 @@
 
 from __future__ import annotations
 
+import json
+import re
+
 import pandas as pd
 
-from scripts.docs_pages import PAGES, REFERENCE, audit_page, configs_page, study_page
+from scripts.docs_pages import (
+    PAGES,
+    REFERENCE,
+    audit_page,
+    configs_page,
+    first_fit_page,
+    hits_page,
+    study_page,
+)
+
+ROOT = REFERENCE.parents[1]
 
 
 def test_every_shipped_configuration_is_listed():
@@ -27,3 +40,20 @@ def test_the_study_counts_every_published_value():
 def test_pages_are_texts():
     for page in PAGES.values():
         assert page().strip()
+
+
+def test_the_page_start_shows_what_its_programs_print():
+    assert re.search(r"accuracy 0\.\d{3}, NMI 0\.\d{3}", first_fit_page())
+
+
+def test_the_guide_tells_the_measured_hit_rate():
+    hits = json.loads((ROOT / "symmf/clustering/select_hits.json").read_text())
+    assert f"{hits['silhouette']:.0%}" in hits_page()
+    assert str(hits["sets"]) in hits_page()
+
+
+def test_every_generated_part_is_included_in_a_page():
+    pages = [*(ROOT / "docs").glob("*.md"), *(ROOT / "docs").glob("guides/*.md")]
+    texts = " ".join(page.read_text(encoding="utf-8") for page in pages)
+    for name in PAGES:
+        assert f"_generated/{name}.md" in texts
