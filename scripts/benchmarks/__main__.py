@@ -217,12 +217,23 @@ def quality(most: int, only: str | None, rules: bool) -> None:
 @click.option("--largest", default=1_000_000, show_default=True)
 @click.option("--repeats", default=5, show_default=True)
 @click.option("--kind", type=click.Choice(["sparse", "dense"]), multiple=True)
-def scale(largest: int, repeats: int, kind: tuple[str, ...]) -> None:
+@click.option("--dask", is_flag=True, help="Two worker processes against one process.")
+def scale(largest: int, repeats: int, kind: tuple[str, ...], dask: bool) -> None:
     """Growth of time and memory of SymMF() from 10,000 rows to a million, both kinds.
 
     Sparse: documents of 50 words among 100,000. Dense: 16 features in single precision.
+    With --dask: centred cosines of the documents on two dask workers of this machine,
+    in units of the same fit in memory.
     """
     from scripts.benchmarks import corpus
+
+    if dask:
+        from scripts.benchmarks import cluster
+
+        table = cluster.measure(alternate, ratios, largest, repeats)
+        told = {"workers": cluster.WORKERS, "blocks": cluster.BLOCKS}
+        save("scale_dask", table, {"repeats": repeats, **told})
+        return
 
     rows = []
     kinds = kind or corpus.KINDS

@@ -97,6 +97,12 @@ class Cluster:
                 return run(tasks)
         except (Exception, asyncio.CancelledError) as error:
             kind = type(error)
+            if isinstance(error, ImportError) or "deserializ" in str(error):
+                raise SymmfError(
+                    "The dask cluster cannot read what it was sent. Its scheduler and "
+                    "workers need the same versions of Python, dask and symmf as this "
+                    f"process, and whatever X is made with ({kind.__name__})."
+                ) from error
             if kind.__module__.partition(".")[0] == "distributed" or isinstance(
                 error, asyncio.CancelledError
             ):

@@ -1,0 +1,83 @@
+"""What a dask cluster on this machine costs beside a fit of the same rows in memory."""
+
+from __future__ import annotations
+
+import itertools
+import time
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from scripts.benchmarks.corpus import CLUSTERS, corpus, sizes_up_to
+
+WORKERS, BLOCKS = 2, 8
+
+
+def measure(
+    alternate: Callable[..., Any],
+    ratios: Callable[..., dict[str, Any]],
+    largest: int,
+    repeats: int,
+) -> pd.DataFrame:
+    """Fit centred cosines of the corpus in memory and on two worker processes."""
+    import distributed
+
+    from symmf import SymMF
+    from symmf.metrics import accuracy
+
+    rows = []
+    with (
+        distributed.LocalCluster(
+            n_workers=WORKERS,
+            threads_per_worker=1,
+            processes=True,
+            dashboard_address=None,
+        ) as cluster,
+        distributed.Client(cluster),
+    ):
+        for n in sizes_up_to(largest):
+            X, y = corpus(n)
+            blocks = as_dask(X)
+            given = {"similarity": "centred_cosine", "laplacian_weight": 0.1}
+            found: dict[str, Any] = {}
+
+            def fit(name: str, X: Any, given: Any = given, found: Any = found) -> None:
+                with warnings.catch_warnings():
+                    warnings.simplefilter("ignore")
+                    found[name] = SymMF(CLUSTERS, random_state=0, **given).fit(X)
+
+            tasks = {
+                "local": lambda X=X, fit=fit: fit("local", X),
+                "dask": lambda blocks=blocks, fit=fit: fit("dask", blocks),
+            }
+            # Workers are other processes: only the wall clock sees them.
+            frame = alternate(tasks, repeats, time.perf_counter)
+            agreement = accuracy(found["local"].labels_, found["dask"].labels_)
+            rows.append(
+                {
+                    "n": n,
+                    **ratios(frame, "dask", "local"),
+                    "accuracy": accuracy(y, found["dask"].labels_),
+                    "agreement": agreement,
+                }
+            )
+    return pd.DataFrame(rows)
+
+
+def as_dask(X: Any) -> Any:
+    """Return sparse rows as a dask array in equal blocks, held by the workers."""
+    import dask
+    import dask.array as da
+    from scipy import sparse
+
+    meta = sparse.csr_matrix((0, 0), dtype=X.dtype)
+    cuts = np.linspace(0, X.shape[0], BLOCKS + 1).astype(int)
+    parts = []
+    for first, last in itertools.pairwise(cuts):
+        part = dask.delayed(sparse.csr_matrix(X[first:last]))
+        shape = (int(last - first), X.shape[1])
+        parts.append(da.from_delayed(part, shape, dtype=X.dtype, meta=meta))
+    return da.concatenate(parts).persist()
