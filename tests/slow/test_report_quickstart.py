@@ -38,7 +38,7 @@ def test_every_page_of_a_real_run(tmp_path: Path) -> None:
         for path in tmp_path.rglob("*")
         if path.suffix in (".tex", ".md", ".csv", ".pdf", ".png", ".html")
     }
-    assert tmp_path / "quickstart" / "figures" / "convergence.pdf" in kept
+    assert tmp_path / "figures" / "quickstart" / "convergence.pdf" in kept
     # Again from the CSV files alone: the same bytes.
     (tmp_path / "quickstart" / "records").rename(tmp_path / "gone")
     for command in (["tables"], ["plot", "all"], ["compare"], ["report"]):
