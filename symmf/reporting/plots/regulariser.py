@@ -7,6 +7,7 @@ difference with its interval: there "flat" can be seen.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -73,9 +74,13 @@ def sensitivity(results: Results) -> Gallery:
     axes = figure.subplots(4, len(panels), squeeze=False, sharex="col", sharey="row")
     records: Records = []
     tooltips: Tooltips = {}
+    shared = Counter(panel.key for panel in panels)
     for column, panel in enumerate(panels):
         title = plot_text(dataset_title(panel.experiment.dataset, results))
-        axes[0][column].set_title(f"{title}, K = {panel.n_clusters}")
+        title += f", K = {panel.n_clusters}"
+        if shared[panel.key] > 1:  # the same cell on another input
+            title += f"\n{plot_text(panel.experiment.name)}"
+        axes[0][column].set_title(title)
         axes[3][column].set_xlabel("λ")
         for row, metric in enumerate(METRIC_TITLES):
             upper, lower = axes[2 * row][column], axes[2 * row + 1][column]
