@@ -129,6 +129,19 @@ PAGES: dict[str, Callable[[], str]] = {
 }
 
 
+def framework_picture(path: Path) -> None:
+    """Draw the picture of the concepts page by its example of the gallery."""
+    import matplotlib as mpl
+
+    mpl.use("Agg")
+    import matplotlib.pyplot as plt
+
+    example = ROOT / "docs" / "gallery" / "plot_framework.py"
+    exec(compile(example.read_text(encoding="utf-8"), str(example), "exec"), {})
+    plt.savefig(path, dpi=120)
+    plt.close("all")
+
+
 def main() -> None:
     """Write every generated part and copy the report."""
     sys.path.insert(0, str(ROOT / "docs" / "_ext"))
@@ -137,6 +150,7 @@ def main() -> None:
     OUT.mkdir(parents=True, exist_ok=True)
     for name, page in PAGES.items():
         (OUT / f"{name}.md").write_text(page() + "\n", encoding="utf-8")
+    framework_picture(OUT / "framework.png")
     extra = ROOT / "docs" / "_extra"
     extra.mkdir(exist_ok=True)
     shutil.copy(REFERENCE / "report.html", extra / "report.html")

@@ -235,7 +235,7 @@ def test_the_page_stands_alone_and_shows_texts_as_texts(run, tmp_path):
 def test_help_shows_each_example_on_a_line_of_its_own(run):
     _, out, _ = run("cluster", "--help")
     assert "\\b" not in out
-    assert out.count("\n  symmf cluster ") == 8
+    assert out.count("\n  symmf cluster ") == 9
 
 
 def test_refusals_of_options(run, tmp_path):
