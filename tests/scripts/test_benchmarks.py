@@ -45,7 +45,9 @@ def test_ratios_pair_the_rounds() -> None:
 def test_figures_are_drawn_from_the_committed_tables(tmp_path: Path) -> None:
     from scripts.benchmarks.figures import draw_all
 
-    tables = sorted((ROOT / "results" / "reference" / "benchmarks").glob("*.csv"))
+    folder = ROOT / "results" / "reference" / "benchmarks"
+    # Tables without facts beside them are the rows behind another one.
+    tables = [t for t in folder.glob("*.csv") if t.with_suffix(".json").exists()]
     for table in tables:
         shutil.copy(table, tmp_path)
         shutil.copy(table.with_suffix(".json"), tmp_path)
