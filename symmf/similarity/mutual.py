@@ -113,6 +113,9 @@ def mutual_graph(
     edges = _mutual(near)
     if tree:
         joined = _join(X, D, sparse.csr_array(near.maximum(near.T)))
+        # Older versions of scipy's tree take 32-bit indices alone.
+        joined.indices = joined.indices.astype(np.int32, copy=False)
+        joined.indptr = joined.indptr.astype(np.int32, copy=False)
         kept = sparse.csr_array(minimum_spanning_tree(joined))
         edges = sparse.csr_array(edges.maximum(kept.maximum(kept.T)))
     rows = np.repeat(np.arange(n), np.diff(edges.indptr))
