@@ -78,6 +78,8 @@ class Clusterer(ClusterMixin, BaseEstimator):
     n_iter_: int
     #: the solver that ran, as ``symmf.solvers.SOLVERS`` or the method calls it
     solver_: str
+    #: what was factored, in words: of the same rows, equal words mean equal matrices
+    matrix_: str
     stop_: str
     objective_: float
     history_: History
@@ -171,12 +173,13 @@ class Clusterer(ClusterMixin, BaseEstimator):
         """Set ``labels_`` and what else the method finds."""
         raise NotImplementedError
 
-    def _store(self, fit: Factorization, M: SymmetricOperator) -> None:
-        """Keep the factor of M and how it was reached."""
+    def _store(self, fit: Factorization, M: SymmetricOperator, matrix: str) -> None:
+        """Keep the factor of M, what M is and how the factor was reached."""
         self.H_: FloatArray = fit.H
         self.P_: FloatArray | None = fit.P
         self.error_ = float(fit.error[-1])
         self._tell(
+            matrix=matrix,
             solver=fit.solver.name or type(fit.solver).__name__,
             stop=fit.stop,
             n_iter=fit.n_iter,
@@ -187,6 +190,7 @@ class Clusterer(ClusterMixin, BaseEstimator):
     def _tell(
         self,
         *,
+        matrix: str,
         solver: str,
         stop: Stop,
         n_iter: int,
@@ -194,7 +198,8 @@ class Clusterer(ClusterMixin, BaseEstimator):
         history: History,
     ) -> None:
         """Set what every method says about its run; warn if a limit ended it."""
-        self.solver_, self.stop_, self.n_iter_ = solver, str(stop), n_iter
+        self.matrix_, self.solver_ = matrix, solver
+        self.stop_, self.n_iter_ = str(stop), n_iter
         self.objective_, self.history_ = objective, history
         # With tol = 0, or as published, the number of iterations is the method.
         meant = getattr(self, "published", False) or getattr(self, "tol", 0) == 0
@@ -250,7 +255,33 @@ class NonnegativeSymmetric(Clusterer):
     def _similarity(self, X: AnyMatrix) -> SymmetricOperator:
         """Build A from X, clipped at zero where it has negative entries."""
         options = as_options("similarity_options", self.similarity_options)
-        return clip_nonnegative(build_similarity(X, self.similarity, **options))
+        A = build_similarity(X, self.similarity, **options)
+        clipped = clip_nonnegative(A)
+        self.matrix_ = matrix_words(self.similarity, options, clipped=clipped is not A)
+        return clipped
+
+
+def matrix_words(
+    similarity: str,
+    options: Mapping[str, Any],
+    weight: float = 0.0,
+    *,
+    clipped: bool = False,
+    symbol: str = "M",
+) -> str:
+    """Say which matrix is factored: the similarity, its options, lambda.
+
+    Examples
+    --------
+    >>> matrix_words("self_tuning", {"n_neighbors": 5}, 0.5)
+    'M: self_tuning, n_neighbors 5, lambda 0.5'
+    """
+    words = [similarity, *(f"{name} {options[name]}" for name in sorted(options))]
+    if clipped:
+        words.append("clipped at 0")
+    if weight:
+        words.append(f"lambda {weight:g}")
+    return f"{symbol}: {', '.join(words)}"
 
 
 def safe_scale(X: AnyMatrix) -> float:

@@ -20,7 +20,7 @@ from sklearn.base import clone
 
 from symmf.clustering._prepared import TextFeatures
 from symmf.clustering._reader import read_labels
-from symmf.clustering.base import Clusterer
+from symmf.clustering.base import Clusterer, matrix_words
 from symmf.clustering.symmf import SymMF
 from symmf.errors import InputError
 from symmf.features.text import LSA
@@ -128,7 +128,8 @@ class ConsensusSymMF(Clusterer):
         A = build_similarity(coassociation(self.partitions_), "scaled_gram")
         M = regularise(A, self.laplacian_weight)
         fit = factorize(M, self.n_clusters, solver="eigen", random_state=rng)
-        self._store(fit, M)
+        words = matrix_words("coassociation", {}, self.laplacian_weight)
+        self._store(fit, M, words)
         self.labels_ = read_labels(
             fit.H,
             self.n_clusters,

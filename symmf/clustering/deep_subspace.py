@@ -129,6 +129,8 @@ class DSC(Clusterer):
         C as trained, single precision.
     affinity_ : array of shape (n, n)
         What spectral clustering was given: symmetric, in [0, 1], unit diagonal.
+    matrix_ : str
+        What was factored, in words.
     solver_ : str
         Always ``"adam"``.
     n_iter_ : int
@@ -325,6 +327,7 @@ class DSC(Clusterer):
         self.coefficients_: FloatArray = tuned.C
         scale = max(float(np.square(rows, dtype=np.float64).sum()), 1e-12)
         self._tell(
+            matrix=f"C: self-expression, {self.architecture_} network",
             solver="adam",
             stop=Stop.max_iter,
             n_iter=settings.n_finetune,

@@ -172,6 +172,8 @@ class GNMF(Clusterer):
         Weights of the clusters in each sample.
     W_ : (n, n) scipy sparse array
         The graph.
+    matrix_ : str
+        What was factored, in words.
     solver_ : str
         Always ``"multiplicative"``.
     n_iter_ : int
@@ -261,6 +263,7 @@ class GNMF(Clusterer):
         fit = min(runs, key=lambda run: run.last.objective)
         self.U_, self.V_ = unit_columns(fit.last.U, fit.last.V)
         self._tell(
+            matrix=self._words(),
             solver="multiplicative",
             stop=fit.stop,
             n_iter=fit.n_iter,
@@ -270,6 +273,14 @@ class GNMF(Clusterer):
         self.labels_ = kmeans_rows(
             self.V_, self.n_clusters, n_init=self.n_init, random_state=rng
         )
+
+    def _words(self) -> str:
+        """Say what is factored, with the graph that is added."""
+        graph = f"{self.n_neighbors} neighbours, {self.weighting}"
+        if self.heat_scale is not None:
+            graph += f" {self.heat_scale:g}"
+        weights = f"data weighting {self.data_weighting}"
+        return f"X and a graph: {weights}, {graph}, lambda {self.graph_weight:g}"
 
     def _start(
         self, X: AnyMatrix, rng: np.random.Generator

@@ -158,6 +158,8 @@ class NMF(Clusterer):
         Features of the clusters, unit columns.
     V_ : (n, n_clusters) array
         Weights of the clusters in each sample.
+    matrix_ : str
+        What was factored, in words.
     solver_ : str
         ``"hals"``, or ``"anls"`` as published.
     n_iter_ : int
@@ -225,6 +227,7 @@ class NMF(Clusterer):
         fit = self._run(X, U.astype(X.dtype), V.astype(X.dtype))
         self.U_, self.V_ = unit_columns(fit.last.U, fit.last.V)
         self._tell(
+            matrix=f"X: data weighting {self.data_weighting}",
             solver="anls" if self.published else "hals",
             stop=fit.stop,
             n_iter=fit.n_iter,

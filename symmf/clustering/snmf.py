@@ -55,6 +55,8 @@ class SNMF(NonnegativeSymmetric):
         The factor.
     phi_ : float
         ||H - B Q||_F^2.
+    matrix_ : str
+        What was factored, in words.
     solver_ : str
         The solver that ran.
     n_iter_ : int
@@ -116,7 +118,7 @@ class SNMF(NonnegativeSymmetric):
         best = self._best_start(B, starts)
         # Once more on A itself: only its error tells how well A is fitted.
         fit = self._solve(A, best)
-        self._store(fit, A)
+        self._store(fit, A, self.matrix_)
         self.phi_ = procrustes_distance(fit.H, B)
         self.labels_ = argmax_rows(fit.H, A.matmat(fit.H))
 

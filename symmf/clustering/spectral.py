@@ -6,7 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from symmf.clustering.base import NonnegativeSymmetric, as_options, check_restarts
+from symmf.clustering.base import (
+    NonnegativeSymmetric,
+    as_options,
+    check_restarts,
+    matrix_words,
+)
 from symmf.labels import kmeans_rows
 from symmf.linalg import top_eigenpairs
 from symmf.notation import AnyMatrix, FloatArray
@@ -76,6 +81,8 @@ class Spectral(NonnegativeSymmetric):
         The leading eigenvalues of N, descending; 1 once per connected component.
     objective_ : float
         The relaxed normalised cut, the sum of 1 - eigenvalue.
+    matrix_ : str
+        What was factored, in words.
     solver_ : str
         Always ``"eigen"``.
     n_iter_ : int
@@ -121,10 +128,15 @@ class Spectral(NonnegativeSymmetric):
 
     def _similarity(self, X: AnyMatrix) -> SymmetricOperator:
         options = as_options("similarity_options", self.similarity_options)
+        given = dict(options)
         if self.similarity in ("self_tuning", "cosine_knn"):
             options.setdefault("ncut", False)
         A = build_similarity(X, self.similarity, **options)
-        return without_diagonal(clip_nonnegative(A))
+        clipped = clip_nonnegative(A)
+        self.matrix_ = matrix_words(
+            self.similarity, given, clipped=clipped is not A, symbol="N"
+        )
+        return without_diagonal(clipped)
 
     def _fit(self, X: AnyMatrix, rng: np.random.Generator) -> None:
         check_restarts(self.n_init, "n_init")

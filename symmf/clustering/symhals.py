@@ -77,6 +77,8 @@ class SymHALS(NonnegativeSymmetric):
         The two factors.
     gap_ : float
         ||H - P||_F / ||P||_F; well above 1e-3 means that a larger coupling is needed.
+    matrix_ : str
+        What was factored, in words.
     solver_ : str
         The solver that ran.
     n_iter_ : int
@@ -137,7 +139,7 @@ class SymHALS(NonnegativeSymmetric):
         check_restarts(self.n_restarts)
         A = self._similarity(X)
         fit = best_of(self.n_restarts, lambda: self._solve(A, rng))
-        self._store(fit, A)
+        self._store(fit, A, self.matrix_)
         assert fit.P is not None
         size = float(np.linalg.norm(fit.P)) or 1.0
         self.gap_ = float(np.linalg.norm(fit.H - fit.P)) / size

@@ -18,7 +18,7 @@ from symmf.clustering._distributed import (
 from symmf.clustering._prepared import Prepared, prepare
 from symmf.clustering._reader import Reader, read_labels
 from symmf.clustering._recipe import LABELS, Recipe, changed, recipe_for
-from symmf.clustering.base import Clusterer, warn_if_collapsed
+from symmf.clustering.base import Clusterer, matrix_words, warn_if_collapsed
 from symmf.clustering.select import LARGEST, choose_n_clusters
 from symmf.constraints import ConstraintLike, as_constraint
 from symmf.errors import InputError
@@ -116,6 +116,8 @@ class SymMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clusterer):
         The factor.
     P_ : (n, n_clusters) array or None
         The second factor of a split method.
+    matrix_ : str
+        What was factored, in words.
     solver_ : str
         The solver that ran.
     n_iter_ : int
@@ -287,9 +289,17 @@ class SymMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clusterer):
         whole = fit.solver.one_shot and data.rank(fit.H) >= self.n_clusters_
         if fit.constraint.name == "none" and not whole:
             warn_if_collapsed(M, fit.H, recipe.weight, rng)
-        self._store(fit, M)
+        self._store(fit, M, self._words(data, recipe))
         squares = np.linalg.eigvalsh(np.asarray(fit.H.T @ fit.H, dtype=np.float64))
         self.eigenvalues_: FloatArray = np.maximum(squares[::-1], 0)
+
+    def _words(self, data: Prepared, recipe: Recipe) -> str:
+        """Say which matrix is factored, with all that was chosen."""
+        options = dict(self.similarity_options or {})
+        if data.scaling.kind != "none":
+            options["scale"] = data.scaling.kind
+        name = "text" if recipe.text else recipe.similarity
+        return matrix_words(name, options, recipe.weight)
 
     def _start_from_labels(
         self, M: SymmetricOperator, k: int, recipe: Recipe, rng: np.random.Generator

@@ -72,6 +72,8 @@ class SymNMF(NonnegativeSymmetric):
         W of the alternating method.
     algorithm_ : {"gradient", "newton", "anls"}
         What was used.
+    matrix_ : str
+        What was factored, in words.
     solver_ : str
         The solver that ran.
     n_iter_ : int
@@ -134,7 +136,7 @@ class SymNMF(NonnegativeSymmetric):
         A = self._similarity(X)
         self.algorithm_ = self._algorithm(A.shape[0])
         fit = best_of(self.n_restarts, lambda: self._solve(A, rng))
-        self._store(fit, A)
+        self._store(fit, A, self.matrix_)
         self.labels_ = argmax_rows(fit.H, A.matmat(fit.H))
 
     def _algorithm(self, n: int) -> str:

@@ -118,7 +118,8 @@ def describe_record(store: ExperimentStore, record: Record) -> str:
     if outcome.message:
         lines.append(f"message      {outcome.message}")
     lines += [f"{name:12} {value!r}" for name, value in outcome.scores.items()]
-    for name in ("n_samples", "n_iter", "stop", "solver", "objective", "seconds"):
+    told = ("n_samples", "n_iter", "stop", "solver", "matrix", "objective", "seconds")
+    for name in told:
         lines.append(f"{name:12} {getattr(outcome, name)}")
     lines.append(f"peak memory  {outcome.peak_memory_mb} MB")
     lines.append(f"started      {outcome.started}")

@@ -151,7 +151,8 @@ class Outcome:
     """What a trial came to. Only an outcome with status ``ok`` counts as a result.
 
     ``labels`` are the clusters found and ``y`` the classes of the same samples;
-    ``scores`` are those computed when the trial ran. ``attempts`` counts how often the
+    ``scores`` are those computed when the trial ran. ``matrix`` says in words what was
+    factored, where the method tells it. ``attempts`` counts how often the
     trial was begun until it gave this outcome: more than once if workers died.
     ``illustration`` is the content of a file beside the records, where it was asked
     for.
@@ -171,6 +172,7 @@ class Outcome:
     n_iter: int | None = None
     stop: str = ""
     solver: str = ""
+    matrix: str = ""
     objective: float | None = None
     error: FloatArray | None = None
     split_error: FloatArray | None = None

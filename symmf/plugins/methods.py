@@ -185,7 +185,7 @@ class OutsideEstimator:
         return self
 
     def _read(self, inner: Any) -> None:
-        for name in ("n_iter_", "stop_", "objective_", "solver_"):
+        for name in ("n_iter_", "stop_", "objective_", "solver_", "matrix_"):
             value = getattr(inner, name, None)
             if isinstance(value, (str, int, float, np.integer, np.floating)):
                 setattr(self, name, value)

@@ -131,6 +131,20 @@ def test_sparse_rows_and_dense_rows_agree(planted, name):
     assert accuracy(dense, model.fit_predict(sparse.csr_array(X))) == 1.0
 
 
+# What each method factors by its defaults, in the words that an experiment stores.
+FACTORED = {
+    "nmf": "X: data weighting ncut",
+    "spectral": "N: self_tuning",
+    "symhals": "M: self_tuning",
+    "snmf": "M: self_tuning",
+    "symnmf": "M: self_tuning",
+    "gnmf": "X and a graph: data weighting none, 5 neighbours, binary, lambda 100",
+    "dsc": "C: self-expression, dense network",
+    "symmf": "M: mutual_knn, lambda 0.5",
+    "consensus": "M: coassociation, lambda 0.05",
+}
+
+
 @pytest.mark.parametrize("name", [name for name in METHODS if name != "kmeans"])
 def test_what_a_fit_leaves_behind(planted, name):
     X, _ = planted
@@ -143,6 +157,7 @@ def test_what_a_fit_leaves_behind(planted, name):
     assert isinstance(model.n_iter_, int)
     assert isinstance(model.stop_, str)
     assert model.solver_ == RAN[name]
+    assert model.matrix_ == FACTORED[name]
     assert np.isfinite(model.objective_)
     if name != "spectral":
         history = model.history_
@@ -398,6 +413,18 @@ def test_any_set_and_solver(planted, constraint, solver):
         random_state=0,
     )
     assert accuracy(y, model.fit_predict(X)) == 1.0
+
+
+def test_the_stored_matrix_names_lambda_options_and_what_was_clipped(planted):
+    X, _ = planted
+    options = {"similarity": "centred_cosine"}
+    free = SymMF(3, laplacian_weight=0.25, **options).fit(X)
+    assert free.matrix_ == "M: centred_cosine, lambda 0.25"
+    assert SNMF(3, **options).fit(X).matrix_ == "M: centred_cosine, clipped at 0"
+    few = {"similarity": "self_tuning", "similarity_options": {"n_neighbors": 5}}
+    assert SNMF(3, **few).fit(X).matrix_ == "M: self_tuning, n_neighbors 5"
+    ours = SymMF(3, laplacian_weight=0, **few).fit(X)
+    assert ours.matrix_ == "M: self_tuning, n_neighbors 5"
 
 
 def test_solver_options_reach_the_solver(planted):

@@ -82,6 +82,7 @@ def outcome(value=0.5, **given):
             "scores": {"ac": value, "silhouette": 1e-300},
             "seconds": 0.1 + 0.2,
             "solver": "eigen",
+            "matrix": "M: cosine, lambda 0.5",
             "n_samples": 3,
             "n_iter": 4,
             **given,
@@ -180,11 +181,13 @@ def test_records_are_written_so_that_every_hdf5_since_1_10_reads_them():
 
 def test_a_record_of_an_earlier_version_is_read(monkeypatch):
     monkeypatch.delitem(record_file._KINDS, "solver")
+    monkeypatch.delitem(record_file._KINDS, "matrix")
     monkeypatch.delitem(record_file._KINDS, "attempts")
     content = to_bytes(Record(trial=SAMPLE, outcome=outcome()))
     monkeypatch.undo()
     found = from_bytes(content).outcome
-    assert (found.solver, found.attempts, found.seconds) == ("", 1, 0.1 + 0.2)
+    assert (found.solver, found.matrix, found.attempts) == ("", "", 1)
+    assert found.seconds == 0.1 + 0.2
 
 
 @pytest.mark.parametrize(
@@ -399,6 +402,7 @@ def test_the_tables_have_the_promised_columns_order_and_floats(tmp_path):
     assert order == [(k, *m) for k in ("2", "10") for m in expected for _ in range(2)]
     assert set(table["seconds"]) == {"0.30000000000000004"}
     assert set(table["solver"]) == {"eigen"}
+    assert set(table["matrix"]) == {"M: cosine, lambda 0.5"}
     assert set(table["attempts"]) == {"1"}
     assert table["classes"].iloc[-1] == "0 1 2 3 4 5 6 7 8 9"
     assert set(table["trial"]) == {"0", "1"}

@@ -202,7 +202,9 @@ def test_damaged_tables_get_a_sentence(study, text):
 
 
 def test_rows_of_earlier_versions_lack_columns():
-    kept = {"status": "ok", "ac": "0.50", "solver": ""}
-    new = {"status": "ok", "ac": "0.5", "solver": "eigen", "labels_sha256": "ab"}
+    kept = {"status": "ok", "ac": "0.50", "solver": "", "matrix": ""}
+    new = {"status": "ok", "ac": "0.5", "solver": "eigen", "matrix": "M: cosine"}
+    new |= {"labels_sha256": "ab"}
     assert compare_rows(kept, new) == ()
+    assert len(compare_rows({**kept, "matrix": "M: gaussian"}, new)) == 1
     assert len(compare_rows({**kept, "ac": ""}, new)) == 1

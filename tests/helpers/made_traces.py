@@ -190,7 +190,7 @@ def traced_experiment(folder: Path, name: str, entries: list[dict[str, Any]]) ->
             rows.append(
                 trial_row(
                     name, "coil20", 4, t, e, 0.5, **{"lambda": weight},
-                    parameters=parameters,
+                    parameters=parameters, matrix=e.get("matrix", ""),
                 )
             )  # fmt: skip
             for i in range(e.get("steps", 30)):

@@ -11,13 +11,14 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from made_results import lambda_experiment, table_experiment
+from made_results import entry, lambda_experiment, table_experiment
 from made_traces import (
     convergence_experiment,
     full,
     illustration,
     many_entries,
     mixed_experiment,
+    traced_experiment,
 )
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 
@@ -33,6 +34,7 @@ from symmf.reporting.plots.factor import (
 from symmf.reporting.plots.registry import FIGURES, draw
 from symmf.reporting.plots.style import LOOKS, StyleBook
 from symmf.reporting.results import load_results
+from symmf.reporting.selection.problems import by_problem
 from symmf.reporting.selection.readings import Reading, readings
 from symmf.reporting.selection.traces import band, trials_of
 
@@ -166,6 +168,30 @@ def test_errors_of_different_matrices_never_share_an_axis(tmp_path: Path) -> Non
     assert "K = 4" in drawing.caption
     assert "errors of different panels cannot be compared" in drawing.caption
     assert "not drawn: Closed form, λ = 0" in drawing.caption
+
+
+def test_the_stored_matrix_decides_which_errors_share_an_axis(tmp_path: Path) -> None:
+    # The parameters say the contrary: what ran is what counts.
+    alike = {"parameters": {"similarity": "cosine"}}
+    traced_experiment(
+        tmp_path,
+        "told",
+        [
+            entry("symhals", matrix="M: self_tuning", **alike),
+            entry("symmf", name="free", matrix="M: self_tuning"),
+            entry("symnmf", matrix="M: self_tuning, lambda 0.5", **alike),
+            entry("gnmf", matrix="X and a graph: 5 neighbours, binary"),
+            entry("kmeans", name="plugin", matrix="Z: a plugin's own"),
+        ],
+    )
+    (experiment,) = load_results(tmp_path).experiments
+    found = by_problem(experiment, experiment.method_order)
+    assert {p.title: (p.symbol, names) for p, names in found.items()} == {
+        "M: self tuning": ("‖M − HHᵀ‖² / ‖M‖²", ["symhals", "free"]),
+        "M: self tuning, λ = 0.5": ("‖M − HHᵀ‖² / ‖M‖²", ["symnmf"]),
+        "X and a graph: 5 neighbours, binary": ("objective / ‖X‖²", ["gnmf"]),
+        "Z: a plugin's own": ("error", ["plugin"]),
+    }
 
 
 def test_legend_and_panels_do_not_meet_whatever_the_number_of_entries(

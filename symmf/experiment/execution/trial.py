@@ -106,6 +106,7 @@ def _read_fit(estimator: Any) -> dict[str, Any]:
         "n_iter": _number(int, getattr(estimator, "n_iter_", None)),
         "stop": str(getattr(stop, "value", stop) or ""),
         "solver": str(getattr(estimator, "solver_", "") or ""),
+        "matrix": str(getattr(estimator, "matrix_", "") or ""),
         "objective": _number(float, getattr(estimator, "objective_", None)),
         "error": _trace(getattr(history, "error", None)),
         "split_error": _trace(getattr(history, "split_error", None)),

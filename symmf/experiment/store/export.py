@@ -50,6 +50,7 @@ def trial_row(trial: Trial, record: Record, known: Scores) -> dict[str, Any]:
         "n_iter": outcome.n_iter,
         "stop": outcome.stop,
         "solver": outcome.solver,
+        "matrix": outcome.matrix,
         "error": None if not _length(outcome.error) else float(outcome.error[-1]),  # type: ignore[index]
         "n_samples": outcome.n_samples,
         "classes": " ".join(map(str, trial.classes)),

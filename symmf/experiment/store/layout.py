@@ -71,6 +71,7 @@ _AFTER_SCORES: dict[str, Kind] = {
     "n_iter": int,
     "stop": str,
     "solver": str,
+    "matrix": str,
     "error": float,
     "n_samples": int,
     "classes": str,
@@ -83,7 +84,9 @@ _AFTER_SCORES: dict[str, Kind] = {
     "key": str,
 }
 # Columns that tables written by an earlier version may lack.
-OPTIONAL_COLUMNS = frozenset({"silhouette", "solver", "attempts", "labels_sha256"})
+OPTIONAL_COLUMNS = frozenset(
+    {"silhouette", "solver", "matrix", "attempts", "labels_sha256"}
+)
 # Column of an experiment over a collection: the options of the trial's data set.
 OPTIONS_COLUMN = "options"
 # Columns that differ between two runs of the same trial.

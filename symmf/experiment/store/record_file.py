@@ -27,7 +27,7 @@ _NUMBER = (int, float, type(None))
 # Kinds of what an outcome keeps beside arrays; a bool is no number here.
 _KINDS: dict[str, tuple[type, ...]] = {
     **dict.fromkeys(("status", "message", "traceback", "started"), (str,)),
-    **dict.fromkeys(("stop", "solver"), (str,)),
+    **dict.fromkeys(("stop", "solver", "matrix"), (str,)),
     **dict.fromkeys(("seconds", "peak_memory_mb", "objective"), _NUMBER),
     **dict.fromkeys(("n_samples", "n_iter"), (int, type(None))),
     "warnings": (list,),

@@ -32,6 +32,7 @@ COMPUTED = (
     "n_iter",
     "stop",
     "solver",
+    "matrix",
     "error",
     "n_samples",
 )
@@ -114,6 +115,7 @@ def outcome_of(row: Row) -> Outcome:
         n_iter=None if iterations is None else int(iterations),
         stop=row.get("stop", ""),
         solver=row.get("solver", ""),
+        matrix=row.get("matrix", ""),
     )
 
 
@@ -128,7 +130,7 @@ def _number(text: str) -> float | None:
 def compare_rows(kept: Row, new: Row) -> tuple[Difference, ...]:
     """Return what was computed differently; columns that one row lacks do not count.
 
-    A table of an earlier version has no digest of labels and no solver.
+    A table of an earlier version has no digest of labels, no solver and no matrix.
     """
     return tuple(
         Difference(column=column, kept=kept[column], new=new[column])
@@ -139,7 +141,7 @@ def compare_rows(kept: Row, new: Row) -> tuple[Difference, ...]:
 
 def _same(column: str, kept: Row, new: Row) -> bool:
     one, two = kept[column], new[column]
-    if column in ("labels_sha256", "solver") and not (one and two):
+    if column in ("labels_sha256", "solver", "matrix") and not (one and two):
         return True
     left, right = _number(one), _number(two)
     if left is None or right is None:

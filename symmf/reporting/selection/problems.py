@@ -15,11 +15,18 @@ from symmf.reporting.results import Experiment
 from symmf.reporting.selection.readings import Reading, readings, reference_weight
 
 SYMMETRIC = "‖M − HHᵀ‖² / ‖M‖²"
-# Estimators that do not factor a similarity: what they minimise, and its sign.
+# The sign of the error, by what stands before the colon of a stored matrix.
+SYMBOLS = {
+    "M": SYMMETRIC,
+    "X": "‖X − UVᵀ‖² / ‖X‖²",
+    "X and a graph": "objective / ‖X‖²",
+    "C": "loss / ‖X‖²",
+}
+# Where an earlier version stored nothing: what an estimator minimises, and its sign.
 OWN_PROBLEMS = {
-    "nmf": ("X: the data", "‖X − UVᵀ‖² / ‖X‖²"),
-    "gnmf": ("X: the data, with a graph", "objective / ‖X‖²"),
-    "dsc": ("loss of a network", "loss"),
+    "nmf": ("X: the data", SYMBOLS["X"]),
+    "gnmf": ("X: the data, with a graph", SYMBOLS["X and a graph"]),
+    "dsc": ("loss of a network", SYMBOLS["C"]),
 }
 # Baselines that share one similarity by default: their authors' graph.
 GRAPH_METHODS = ("symnmf", "symhals", "snmf", "spectral")
@@ -36,13 +43,25 @@ class Problem:
 
 
 def problem_of(experiment: Experiment, reading: Reading) -> Problem:
-    """Return the problem of an entry at its reference lambda, as far as it is told."""
+    """Return the problem of an entry at its reference lambda, as its trials tell."""
+    trials = experiment.trials[experiment.trials["method"] == reading.method]
+    weights = [float(value) for value in trials["lambda"].dropna().unique()]
+    weight = reference_weight(weights) if weights else 0.0
+    preprocess = str(trials["preprocess"].iloc[0]) if len(trials) else ""
+    here = trials[trials["lambda"] == weight] if weights else trials
+    told = sorted({str(words) for words in here["matrix"]} - {""})
+    if not told:
+        return _inferred(reading, weight, preprocess)
+    kind = told[0].partition(":")[0]
+    title = " or ".join(told).replace("_", " ").replace("lambda ", "λ = ")
+    return Problem(title, SYMBOLS.get(kind, "error"), preprocess)
+
+
+def _inferred(reading: Reading, weight: float, preprocess: str) -> Problem:
+    """Return the problem that the parameters suggest, where none was stored."""
     if reading.estimator in OWN_PROBLEMS:
         title, symbol = OWN_PROBLEMS[reading.estimator]
         return Problem(title, symbol)
-    trials = experiment.trials[experiment.trials["method"] == reading.method]
-    preprocess = str(trials["preprocess"].iloc[0]) if len(trials) else ""
-    weights = [float(value) for value in trials["lambda"].dropna().unique()]
     settings = reading.settings
     given = {key: settings[key] for key in _MATRIX_KEYS if key in settings}
     if set(given) <= {"similarity"}:
@@ -52,7 +71,6 @@ def problem_of(experiment: Experiment, reading: Reading) -> Problem:
     if not words:
         graph = reading.estimator in GRAPH_METHODS
         words = "the baselines' graph" if graph else f"default of {reading.estimator}"
-    weight = reference_weight(weights) if weights else 0.0
     title = f"M: {words}, λ = {weight:g}" if weight else f"M: {words}"
     return Problem(title, preprocess=preprocess)
 
