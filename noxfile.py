@@ -61,7 +61,7 @@ def coverage(session: nox.Session) -> None:
 @nox.session(default=False)
 def lowest(session: nox.Session) -> None:
     """Run the quick tests with the lowest version of everything."""
-    session.install("-e", ".[test]", *LOWEST)
+    session.install("-e", ".[test,dask,io]", *LOWEST)
     session.run("pytest", *(session.posargs or QUICK), env=ONE_THREAD | _data())
 
 

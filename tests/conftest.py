@@ -1,6 +1,7 @@
 """Shared fixtures: golden trajectories, real data, and hypothesis settings."""
 
 import os
+import signal
 from pathlib import Path
 
 import h5py
@@ -19,6 +20,11 @@ settings.register_profile(
     "thorough", parent=settings.get_profile("ci"), max_examples=400
 )
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
+
+# A shell starts what runs in its background with interrupts ignored, children inherit
+# that, and tests that interrupt a command would wait for nothing.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 GOLDEN_FILE = Path(__file__).parent / "golden" / "golden_compact.h5"
 

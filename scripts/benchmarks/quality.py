@@ -236,11 +236,9 @@ def picture(table: pd.DataFrame) -> Figure:
     left.set_xlabel("adjusted Rand index, mean")
     left.legend(frameon=False, loc="lower right")
     others = table[~ours]
-    spread = [
-        others["gain"] - others["gain_low"],
-        others["gain_high"] - others["gain"],
-    ]
-    right.errorbar(others["gain"], others["method"], xerr=spread, fmt="ko", capsize=3)
+    gain = others["gain"].to_numpy()
+    spread = np.abs(others[["gain_low", "gain_high"]].to_numpy().T - gain)
+    right.errorbar(gain, others["method"], xerr=spread, fmt="ko", capsize=3)
     right.axvline(0, color="0.7", zorder=0)
     right.set_xlabel(f"gain of {OURS} in ARI, 95 % interval")
     return figure

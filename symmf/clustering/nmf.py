@@ -186,8 +186,8 @@ class NMF(Clusterer):
     Examples
     --------
     >>> X = np.kron(np.eye(2), np.ones((5, 3)))
-    >>> NMF(2, random_state=0).fit(X).history_.error[-1] < 1e-6
-    np.True_
+    >>> bool(NMF(2, random_state=0).fit(X).history_.error[-1] < 1e-6)
+    True
     """
 
     needs_nonnegative = True

@@ -130,7 +130,8 @@ def band(trials: Sequence[Trace], *, spread: bool = False) -> pd.DataFrame:
     Examples
     --------
     >>> x = np.array([0.0, 1.0])
-    >>> band([(x, np.array([1.0, 0.1])), (x, np.array([1.0, 0.1]))])["median"].tolist()
+    >>> trace = x, np.array([1.0, 0.1])
+    >>> band([trace, trace])["median"].round(12).tolist()
     [1.0, 0.1]
     """
     axis = common_axis(trials, spread=spread)

@@ -1,0 +1,76 @@
+"""The project file: bounds that are tested, imports that are declared, files shipped."""
+
+from __future__ import annotations
+
+import ast
+import sys
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+from packaging.version import Version
+
+ROOT = Path(__file__).parents[1]
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+EXTRAS = PROJECT["optional-dependencies"]
+# What `nox -s lowest` installs, without the tools that only check the source.
+TESTED = [*PROJECT["dependencies"], *EXTRAS["dask"], *EXTRAS["io"], *EXTRAS["test"]]
+TOOLS = {"ruff", "mypy", "types-pyyaml", "pandas-stubs"}
+# Distributions whose module has another name.
+MODULES = {
+    "scikit-learn": "sklearn",
+    "pyyaml": "yaml",
+    "pillow": "PIL",
+    "sparse-dot-mkl": "sparse_dot_mkl",
+}
+# Named to the user where it is missing, and in no extra.
+OPTIONAL = {"zarr"}
+
+
+def pins(name: str) -> dict[str, Version]:
+    lines = (ROOT / "scripts" / name).read_text(encoding="utf-8").splitlines()
+    pairs = [line.split("==") for line in lines if line and not line.startswith("#")]
+    return {canonicalize_name(name): Version(version) for name, version in pairs}
+
+
+def bounds(requirements: list[str]) -> dict[str, Version]:
+    """Return the lower bound of every requirement, 0 where it has none."""
+    found: dict[str, Version] = {}
+    for text in requirements:
+        asked = Requirement(text)
+        low = [item.version for item in asked.specifier if item.operator == ">="]
+        found[canonicalize_name(asked.name)] = Version(low[0]) if low else Version("0")
+    return found
+
+
+@pytest.mark.parametrize("name", sorted(set(bounds(TESTED)) - TOOLS))
+def test_the_lowest_version_that_is_tested_is_the_lower_bound(name: str) -> None:
+    # 1.7 and 1.7.0 are one version.
+    assert pins("constraints-lowest.txt")[name] == bounds(TESTED)[name]
+
+
+def test_the_pinned_versions_are_allowed() -> None:
+    pinned = pins("constraints.txt")
+    every = [*TESTED, *EXTRAS["deep"], *EXTRAS["mkl"], *EXTRAS["docs"]]
+    low = bounds(every)
+    assert {name for name in low if pinned[name] < low[name]} == set()
+
+
+def imported(path: Path) -> Iterator[str]:
+    """Yield the first part of every module that a file imports by name."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            yield from (alias.name.partition(".")[0] for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            yield node.module.partition(".")[0]
+
+
+def test_what_is_imported_is_declared() -> None:
+    every = [*PROJECT["dependencies"], *(r for extra in EXTRAS.values() for r in extra)]
+    declared = {MODULES.get(name, name) for name in bounds(every)}
+    used = {name for path in (ROOT / "symmf").rglob("*.py") for name in imported(path)}
+    others = used - set(sys.stdlib_module_names) - {"symmf"}
+    assert others - declared - OPTIONAL == set()
