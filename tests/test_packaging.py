@@ -1,4 +1,4 @@
-"""The project file: bounds that are tested, imports that are declared, files shipped."""
+"""The project file: bounds that are tested, imports that are declared."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ from packaging.utils import canonicalize_name
 from packaging.version import Version
 
 ROOT = Path(__file__).parents[1]
-PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+SETTINGS = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+PROJECT = SETTINGS["project"]
 EXTRAS = PROJECT["optional-dependencies"]
 # What `nox -s lowest` installs, without the tools that only check the source.
 TESTED = [*PROJECT["dependencies"], *EXTRAS["dask"], *EXTRAS["io"], *EXTRAS["test"]]
