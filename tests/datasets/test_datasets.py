@@ -1,4 +1,5 @@
 import pickle
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -199,6 +200,17 @@ def test_synthetic_data_follow_their_seed(kind):
     assert load_dataset("synthetic", kind=kind, seed=1).digest == first.digest
     assert load_dataset("synthetic", kind=kind, seed=2).digest != first.digest
     assert first.name == "synthetic"
+
+
+@pytest.mark.parametrize("k", [1, 5, 33])
+def test_exact_factor_has_the_same_bits_in_whatever_order_it_is_summed(k):
+    M, U = exact_factor_matrix(n=40, k=k)
+    # Without rounding anywhere: rational arithmetic gives the same numbers.
+    rows = [[Fraction(value) for value in row] for row in U]
+    for i, j in np.ndindex(M.shape):
+        assert Fraction(M[i, j]) == sum(
+            a * b for a, b in zip(rows[i], rows[j], strict=True)
+        )
 
 
 def test_exact_factor_is_symmetric_of_rank_k_with_labels_of_u():
