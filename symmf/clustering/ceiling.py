@@ -17,7 +17,7 @@ from sklearn.model_selection import StratifiedKFold, cross_val_predict
 from sklearn.naive_bayes import GaussianNB, MultinomialNB
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.preprocessing import LabelEncoder
-from sklearn.svm import LinearSVC
+from sklearn.svm import SVC, LinearSVC
 
 from symmf.errors import InputError
 from symmf.notation import AnyMatrix, LabelArray
@@ -39,7 +39,13 @@ CLASSIFIERS: dict[str, Callable[[AnyMatrix, int], Any]] = {
     "shrunk_lda": lambda X, seed: LinearDiscriminantAnalysis(  # noqa: ARG005
         solver="lsqr", shrinkage="auto"
     ),
+    "kernel_nearest": lambda X, seed: KNeighborsClassifier(  # noqa: ARG005
+        9, metric="precomputed"
+    ),
+    "kernel_svm": lambda X, seed: SVC(kernel="precomputed", random_state=seed),  # noqa: ARG005
 }
+# Classifiers that take the (n, n) similarities of the samples instead of rows.
+PAIRWISE = ("kernel_nearest", "kernel_svm")
 
 
 class Ceiling(BaseEstimator):
@@ -52,7 +58,9 @@ class Ceiling(BaseEstimator):
     classifier : str
         ``nearest`` (1 neighbour), ``nine_nearest``, ``linear_svm``, ``naive_bayes``
         (multinomial; Gaussian for data with negative entries) or ``shrunk_lda``
-        (linear discriminants with Ledoit-Wolf shrinkage).
+        (linear discriminants with Ledoit-Wolf shrinkage); where X holds the (n, n)
+        similarities of the samples, ``kernel_nearest`` (9 neighbours) or
+        ``kernel_svm``.
     n_splits : int
         Folds; fewer where the smallest class has fewer samples.
     random_state : int, Generator, RandomState or None
@@ -109,9 +117,17 @@ class Ceiling(BaseEstimator):
             raise InputError(
                 "The classifier 'shrunk_lda' needs dense rows: add the step 'lsa'."
             )
+        if self.classifier in PAIRWISE and X.shape[0] != X.shape[1]:
+            raise InputError(
+                f"The classifier {self.classifier!r} needs the similarities of all "
+                f"pairs of samples, an n x n matrix; X is {X.shape[0]} x {X.shape[1]}. "
+                "Add a step such as 'image_similarity'."
+            )
         folds = StratifiedKFold(
             min(self.n_splits, smallest), shuffle=True, random_state=seed
         )
+        if self.classifier == "kernel_nearest":
+            X = X.max() - X
         predicted = cross_val_predict(model, X, codes, cv=folds)
         self.labels_: LabelArray = np.asarray(predicted, dtype=np.int64)
         return self

@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from scipy import sparse
+from scipy.spatial import distance_matrix
 from sklearn.datasets import load_iris
 
-from symmf.clustering.ceiling import CLASSIFIERS, Ceiling
+from symmf.clustering.ceiling import CLASSIFIERS, PAIRWISE, Ceiling
 from symmf.errors import InputError
 
 
@@ -19,6 +20,8 @@ def iris():
 @pytest.mark.parametrize("name", CLASSIFIERS)
 def test_every_classifier_finds_the_flowers(name, iris):
     X, y = iris
+    if name in PAIRWISE:
+        X = np.exp(-(distance_matrix(X, X) ** 2))
     predicted = Ceiling(3, classifier=name, random_state=0).fit(X, y).labels_
     assert (predicted == y).mean() > 0.88
 
@@ -56,5 +59,7 @@ def test_refusals(iris):
         Ceiling().fit(X)
     with pytest.raises(InputError, match="at least 2 samples"):
         Ceiling().fit(X[:51], y[:51])
+    with pytest.raises(InputError, match=r"X is 150 x 4\. Add a step"):
+        Ceiling(classifier="kernel_svm").fit(X, y)
     with pytest.raises(InputError, match="n_splits"):
         Ceiling(n_splits=1).fit(X, y)
