@@ -25,7 +25,7 @@ def ring_graph(sizes, seed=0):
         for step in (1, 2, 5):
             i = np.arange(size)
             W[i, (i + step) % size] = rng.uniform(0.2, 1.0, size)
-        blocks.append(W + W.T)
+        blocks.append(sparse.coo_array(W + W.T))
     W = sparse.csr_array(sparse.block_diag(blocks))
     return normalised_cut(SparseOperator(W))
 

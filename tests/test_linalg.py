@@ -139,7 +139,10 @@ def test_the_top_eigenpairs_are_the_algebraic_ones(route, seed):
 def test_every_copy_of_a_repeated_eigenvalue_is_found(monkeypatch):
     """A graph of 7 components has the eigenvalue 1 seven times."""
     monkeypatch.setattr(norms, "DENSE_EIGEN_LIMIT", 5)
-    blocks = [np.ones((size, size)) / size for size in (20, 19, 18, 17, 16, 15, 14)]
+    blocks = [
+        sparse.coo_array(np.ones((size, size)) / size)
+        for size in (20, 19, 18, 17, 16, 15, 14)
+    ]
     M = as_operator(sparse.csr_array(sparse.block_diag(blocks)))
     for seed in range(5):
         values, vectors = top_eigenpairs(M, 8, np.random.default_rng(seed))

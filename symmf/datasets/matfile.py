@@ -22,7 +22,7 @@ def read_mat(path: Path) -> tuple[AnyMatrix, Any]:
         If the file is not a MATLAB 5 file with both variables.
     """
     try:
-        content = io.loadmat(path, variable_names=["fea", "gnd"])
+        content = io.loadmat(path, variable_names=["fea", "gnd"], spmatrix=False)
     except PermissionError:
         raise
     # A damaged file can make the reader fail in nearly any way (zlib, struct, Unicode,

@@ -148,7 +148,7 @@ def _parse_npz(path: Path) -> dict[str, Any]:
 
 def _parse_mat(path: Path) -> dict[str, Any]:
     try:
-        content = io.loadmat(path)
+        content = io.loadmat(path, spmatrix=False)
     except NotImplementedError:
         # Version 7.3 is HDF5, with arrays stored by columns.
         return {
@@ -223,7 +223,7 @@ def _parse_mtx(path: Path) -> dict[str, Any]:
     rows, columns = io.mminfo(path)[:2]
     if max(rows, columns) > _MOST_ROWS:
         raise DataError(_too_large(path, (rows, columns)))
-    return {"": io.mmread(path)}
+    return {"": io.mmread(path, spmatrix=False)}
 
 
 def _is_matrix(value: Any) -> bool:
