@@ -98,6 +98,17 @@ class Dies(Instant):
         raise AssertionError
 
 
+class Unreadable:
+    """Data that no other process can read."""
+
+    def __reduce__(self):
+        return (_refuse, ())
+
+
+def _refuse():
+    raise ImportError("there is no such kind of data here")
+
+
 METHODS = {
     "instant": Instant,
     "weighted": Weighted,

@@ -90,11 +90,7 @@ def _supervise(worker: WorkerProcess, job: Job, data: Dataset) -> Outcome:
     given = False
     while True:
         if worker.idle and not given:
-            try:
-                worker.give(job, data)
-            except OSError:
-                worker.job = None
-                raise
+            worker.give(job, data)
             given = True
         left = worker.remaining()
         if left is not None and left <= 0:

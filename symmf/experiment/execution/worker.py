@@ -23,6 +23,8 @@ from pathlib import Path
 from typing import Any
 
 READY, STARTED, DONE = "ready", "started", "done"
+# First byte of a message to a worker; the rest is pickled.
+DATA, RUN = b"D", b"R"
 FORK, WAIT, NUMBER = b"F", b"W", "=q"
 
 
@@ -93,7 +95,8 @@ def _read(connection: Connection, inbox: queue.SimpleQueue[bytes]) -> None:
 class _Server:
     def __init__(self, connection: Connection, inbox: queue.SimpleQueue[bytes]) -> None:
         self.connection, self.inbox = connection, inbox
-        self.data: dict[str, Any] = {}
+        # By digest; or why they could not be read.
+        self.data: Any = {}
         self.threads = _Threads()
         # Whether the supervisor knows the environment as it is now.
         self.described = False
@@ -101,14 +104,14 @@ class _Server:
     def serve(self) -> None:
         self.connection.send((READY, None))
         while True:
-            message = self.inbox.get()
+            message = memoryview(self.inbox.get())
             try:
-                kind, content = pickle.loads(message)
+                content = pickle.loads(message[1:])
             except Exception as error:
-                # The estimator cannot be imported here: that is the trial's failure.
-                self.connection.send((DONE, (_failed(error), None)))
-                continue
-            if kind == "data":
+                # The estimator, or the data set's kind, cannot be imported here: that
+                # is the failure of the trial, or of every trial on those data.
+                content = error
+            if message[:1] == DATA:
                 # One data set at a time: a run goes through them one by one.
                 self.data = content
             else:
@@ -118,9 +121,14 @@ class _Server:
         from symmf.experiment.execution.trial import run_trial
         from symmf.experiment.provenance import environment
 
-        self.connection.send((STARTED, None))
         told = None
         try:
+            for received in (job, self.data):
+                if isinstance(received, Exception):
+                    raise received
+            if job.seconds is not None:
+                # From here on the time limit counts.
+                self.connection.send((STARTED, None))
             if self.threads.set(job.trial.threads) or not self.described:
                 told, self.described = environment(), True
             outcome = run_trial(job, self.data[job.trial.data_digest])

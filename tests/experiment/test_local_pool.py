@@ -1,0 +1,115 @@
+"""Jobs given ahead to workers: none is lost, none counts for another."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+from dataclasses import replace
+
+import pytest
+import runner_methods
+from runner_cases import write_config
+
+from symmf.clustering import METHODS
+from symmf.experiment.execution import local_pool
+from symmf.experiment.execution.local_pool import LocalPool
+from symmf.experiment.plan import make_plans
+from symmf.experiment.runner import _job
+
+
+@pytest.fixture(scope="module")
+def pool():
+    with LocalPool(1) as workers:
+        yield workers
+
+
+@pytest.fixture(autouse=True)
+def methods(monkeypatch, pool):
+    for name, estimator in runner_methods.METHODS.items():
+        monkeypatch.setitem(METHODS, name, estimator)
+    pool._quick.clear()
+
+
+def make_jobs(tmp_path, methods, **options):
+    path = write_config(tmp_path, methods, n_clusters="2", **options)
+    (plan,) = make_plans([path], results=tmp_path)
+    return [_job(plan, trial) for trial in plan.trials], {plan.data.digest: plan.data}
+
+
+def outcomes(pool, jobs, data, watch=lambda: None):
+    """Run jobs; return how each ended, in the order of ``jobs``."""
+    ended = {}
+    for update in pool.run(jobs, data, threading.Event()):
+        watch()
+        if update.outcome is not None:
+            assert id(update.job) not in ended
+            ended[id(update.job)] = update.outcome
+    return [ended[id(job)] for job in jobs]
+
+
+def test_a_short_trial_waits_behind_a_short_one(tmp_path, pool, monkeypatch):
+    monkeypatch.setattr(local_pool, "QUICK", 1000.0)
+    jobs, data = make_jobs(tmp_path, "[instant]", trials="6")
+    seen = []
+    found = outcomes(pool, jobs, data, lambda: seen.append(len(pool._workers[0].jobs)))
+    assert {outcome.status for outcome in found} == {"ok"}
+    # The first tells that its kind is short; the last has nothing behind it.
+    assert max(seen) == 2
+
+
+def test_nothing_waits_behind_a_long_trial(tmp_path, pool, monkeypatch):
+    monkeypatch.setattr(local_pool, "QUICK", 0.0)
+    jobs, data = make_jobs(tmp_path, "[instant]", trials="6")
+    seen = []
+    outcomes(pool, jobs, data, lambda: seen.append(len(pool._workers[0].jobs)))
+    assert max(seen) == 1
+
+
+def test_what_waits_behind_a_killed_trial_is_run_elsewhere(tmp_path, pool, monkeypatch):
+    monkeypatch.setattr(local_pool, "QUICK", 1000.0)
+    sleeps = "[{method: sleeps, parameters: {seconds: 0.2}}]"
+    jobs, data = make_jobs(tmp_path, sleeps, trials="5")
+    killed = []
+
+    def kill_once():
+        for worker in pool._workers:
+            if len(worker.jobs) == 2 and not killed:
+                killed.append(worker.job)
+                os.kill(worker.pid, signal.SIGKILL)
+
+    found = outcomes(pool, jobs, data, kill_once)
+    died = [job for job, o in zip(jobs, found, strict=True) if o.status == "died"]
+    assert [id(job) for job in died] == [id(job) for job in killed]
+    assert [outcome.status for outcome in found].count("ok") == 4
+
+
+def test_limits_end_one_trial_and_not_the_one_behind(tmp_path, pool, monkeypatch):
+    monkeypatch.setattr(local_pool, "QUICK", 1000.0)
+    monkeypatch.setattr(local_pool, "_kind", lambda _: ("any",))
+    entries = (
+        "instant, {method: sleeps, parameters: {seconds: 60}}, "
+        "{method: weighted}, {method: allocates, parameters: {gigabytes: 3}}, dies, "
+        "{method: instant, name: last}"
+    )
+    limits = "{seconds: 1, memory_gb: 0.5}"
+    jobs, data = make_jobs(tmp_path, f"[{entries}]", trials="1", limits=limits)
+    names = [job.trial.method for job in jobs]
+    found = dict(zip(names, outcomes(pool, jobs, data), strict=True))
+    assert {name: outcome.status.value for name, outcome in found.items()} == {
+        "instant": "ok",
+        "sleeps": "timeout",
+        "weighted": "ok",
+        "allocates": "memory",
+        "dies": "died",
+        "last": "ok",
+    }
+
+
+def test_data_that_a_worker_cannot_read_fail_their_trials_alone(tmp_path, pool):
+    jobs, data = make_jobs(tmp_path, "[instant]", trials="3")
+    other = replace(jobs[1], trial=replace(jobs[1].trial, data_digest="unreadable"))
+    data["unreadable"] = runner_methods.Unreadable()
+    found = outcomes(pool, [jobs[0], other, jobs[2]], data)
+    assert [outcome.status.value for outcome in found] == ["ok", "failed", "ok"]
+    assert "no such kind of data" in found[1].message
