@@ -17,11 +17,13 @@ if TYPE_CHECKING:
 TEMPORARY = ".tmp"
 
 
-def write_atomically(path: Path, content: bytes | str) -> None:
+def write_atomically(path: Path, content: bytes | str, *, sync: bool = True) -> None:
     """Write beside the final name, flush to the disk, then rename.
 
     After a crash at any moment ``path`` holds the old content or the new one. The file
     beside it is made exclusively, so a link planted under its name is not followed.
+    Without ``sync`` that holds for a crash of this process alone; for one of the
+    machine the caller flushes later, file and then folder: :func:`sync_to_disk`.
     """
     data = content.encode() if isinstance(content, str) else content
     beside = _beside(path)
@@ -29,7 +31,8 @@ def write_atomically(path: Path, content: bytes | str) -> None:
         handle = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
         try:
             _write_all(handle, data)
-            os.fsync(handle)
+            if sync:
+                os.fsync(handle)
         finally:
             os.close(handle)
         beside.replace(path)
@@ -40,7 +43,17 @@ def write_atomically(path: Path, content: bytes | str) -> None:
             # A full disk does not say which; nobody knows the name beside it.
             error.filename, error.filename2 = str(path), None
         raise
-    _sync_folder(path.parent)
+    if sync:
+        sync_to_disk(path.parent)
+
+
+def sync_to_disk(path: Path) -> None:
+    """Make the content of a file, or the names in a folder, survive a loss of power."""
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
 
 
 def write_bytes(path: Path, data: bytes) -> Path:
@@ -114,15 +127,6 @@ def _write_all(handle: int, data: bytes) -> None:
     view = memoryview(data)
     while view:
         view = view[os.write(handle, view) :]
-
-
-def _sync_folder(folder: Path) -> None:
-    """Make the names in a folder survive a loss of power."""
-    handle = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
 
 
 def _is_alive(pid: str) -> bool:

@@ -12,6 +12,7 @@ import hashlib
 import json
 import stat
 from dataclasses import fields
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -89,17 +90,10 @@ def to_bytes(record: Record) -> bytes:
 def _image(arrays: dict[str, np.ndarray]) -> bytes:
     """Return an HDF5 file made in memory, the same bytes for the same arrays."""
     # The low-level interface: a fifth of the time, and thousands of records are made.
-    access = h5py.h5p.create(h5py.h5p.FILE_ACCESS)
-    access.set_fapl_core(2**14, False)
-    # The oldest format keeps no time stamp of the root group, and every HDF5 since
-    # 1.10 writes an image of it that can be read back; those before 2.0 do not with
-    # the latest format.
-    access.set_libver_bounds(h5py.h5f.LIBVER_EARLIEST, h5py.h5f.LIBVER_V110)
+    access, creation = _properties()
     file = h5py.h5f.create(b"record", h5py.h5f.ACC_TRUNC, fapl=access)
     for name, array in arrays.items():
         array = np.ascontiguousarray(array)
-        creation = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
-        creation.set_obj_track_times(False)
         kind = h5py.h5t.py_create(array.dtype, logical=True)
         space = h5py.h5s.create_simple(array.shape)
         dataset = h5py.h5d.create(file, name.encode(), kind, space, creation)
@@ -108,6 +102,20 @@ def _image(arrays: dict[str, np.ndarray]) -> bytes:
     image: bytes = file.get_file_image()
     file.close()
     return image
+
+
+@cache
+def _properties() -> tuple[Any, Any]:
+    """Return how the file is made, and how its arrays are."""
+    access = h5py.h5p.create(h5py.h5p.FILE_ACCESS)
+    access.set_fapl_core(2**14, False)
+    # The oldest format keeps no time stamp of the root group, and every HDF5 since
+    # 1.10 writes an image of it that can be read back; those before 2.0 do not with
+    # the latest format.
+    access.set_libver_bounds(h5py.h5f.LIBVER_EARLIEST, h5py.h5f.LIBVER_V110)
+    creation = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
+    creation.set_obj_track_times(False)
+    return access, creation
 
 
 def from_bytes(content: bytes) -> Record:

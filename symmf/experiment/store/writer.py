@@ -1,19 +1,30 @@
-"""Writes records in the background, so that the disk does not hold up the trials."""
+"""Writes records at once, and brings them to the disk in groups.
+
+A record that was put outlives the run, however that ends. What a crash of the machine
+can cost is the records of the last moment: their files may be missing or damaged then,
+which their checksums tell, and the next run computes those trials again.
+"""
 
 from __future__ import annotations
 
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+import queue
+import threading
+from collections.abc import Collection
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 from symmf.experiment.store.folder import ExperimentStore, cannot_write
 from symmf.experiment.store.record_file import to_bytes
 from symmf.experiment.values import Record
-from symmf.files import write_atomically
+from symmf.files import sync_to_disk, write_atomically
 
 # Flushes that wait together are committed together by the file system.
 THREADS = 8
-# Records on their way at most: what a crash of the machine can cost beyond the trials
-# that are running.
-PENDING = 64
+# Seconds in which records gather: each commit of its own would cost as much as a short
+# trial.
+GATHER = 0.2
+# Records that may wait for the disk; one more waits for them.
+PENDING = 500
 
 
 class RecordWriter:
@@ -21,33 +32,71 @@ class RecordWriter:
 
     def __init__(self) -> None:
         self._threads = ThreadPoolExecutor(THREADS, thread_name_prefix="records")
-        self._pending: dict[Future[None], tuple[ExperimentStore, Record]] = {}
+        self._written: queue.Queue[Path | None] = queue.Queue(PENDING)
+        self._hurry = threading.Event()
+        self._problems: list[tuple[Path, OSError]] = []
+        self._thread = threading.Thread(target=self._bring_to_disk, daemon=True)
+        self._thread.start()
 
     def put(self, store: ExperimentStore, record: Record) -> None:
-        """Start writing a record; wait only if very many are on their way."""
+        """Write a record; wait for the disk only if very many are on their way."""
         path = store.path(record.key)
-        future = self._threads.submit(write_atomically, path, to_bytes(record))
-        self._pending[future] = (store, record)
-        while len(self._pending) >= PENDING:
-            wait(self._pending, return_when=FIRST_COMPLETED)
-            self.check()
+        try:
+            write_atomically(path, to_bytes(record), sync=False)
+        except OSError as error:
+            raise cannot_write(path, error) from error
+        self._written.put(path)
         self.check()
 
     def check(self) -> None:
-        """Raise a sentence if a record could not be written."""
-        for future in [future for future in self._pending if future.done()]:
-            store, record = self._pending.pop(future)
-            error = future.exception()
-            if isinstance(error, OSError):
-                raise cannot_write(store.path(record.key), error) from error
-            if error is not None:
-                raise error
+        """Raise a sentence if a record could not be brought to the disk."""
+        if self._problems:
+            path, error = self._problems.pop(0)
+            raise cannot_write(path, error) from error
 
     def flush(self) -> None:
         """Wait until every record is on the disk."""
-        wait(self._pending)
+        self._hurry.set()
+        self._written.join()
+        self._hurry.clear()
         self.check()
 
     def close(self) -> None:
-        """Finish writing and end the threads."""
+        """Bring everything to the disk and end the threads."""
+        self._hurry.set()
+        self._written.put(None)
+        self._thread.join()
         self._threads.shutdown()
+
+    def _bring_to_disk(self) -> None:
+        """Flush what has gathered, until None comes."""
+        more = True
+        while more:
+            group = [self._written.get()]
+            self._hurry.wait(GATHER)
+            while not self._written.empty():
+                group.append(self._written.get())
+            more = None not in group
+            files = [path for path in group if path is not None]
+            try:
+                self._sync(files)
+                self._sync({path.parent for path in files})
+            except RuntimeError as error:  # the system gives no more threads
+                self._problems.append((files[0], OSError(str(error))))
+            for _ in group:
+                self._written.task_done()
+
+    def _sync(self, paths: Collection[Path]) -> None:
+        for path, error in zip(paths, self._threads.map(_sync, paths), strict=True):
+            if error is not None:
+                self._problems.append((path, error))
+
+
+def _sync(path: Path) -> OSError | None:
+    try:
+        sync_to_disk(path)
+    except FileNotFoundError:
+        return None  # removed meanwhile: nothing to lose
+    except OSError as error:
+        return error
+    return None
