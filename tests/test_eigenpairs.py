@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from symmf.linalg import eigenpairs, norms, solve_eigenpairs
+from symmf.linalg import _blocks, eigenpairs, norms, solve_eigenpairs
+from symmf.linalg._graph_eigen import of_components
 from symmf.similarity import regularise
 from symmf.similarity.graphs import normalised_cut
 from symmf.similarity.normalised import Affine, NormalisedGraph
@@ -117,3 +118,49 @@ def test_many_samples_with_few_features_take_the_small_gram_matrix():
     np.testing.assert_allclose(
         F @ (F.T @ found.vectors), found.vectors * found.values, atol=1e-9
     )
+
+
+def test_components_give_their_eigenvectors_without_a_search():
+    S = ring_graph([30, 50, 20, 40])
+    found = solve_eigenpairs(S, 3, np.random.default_rng(0))
+    assert found.route == "components"
+    np.testing.assert_array_equal(found.values, np.ones(3))
+    np.testing.assert_allclose(S.matmat(found.vectors), found.vectors, atol=1e-14)
+    np.testing.assert_allclose(found.vectors.T @ found.vectors, np.eye(3), atol=1e-14)
+    # The largest components first; each column lives on one of them.
+    rows = [np.flatnonzero(column) for column in found.vectors.T]
+    assert [len(row) for row in rows] == [50, 40, 30]
+
+
+def test_a_vertex_without_edges_is_no_component():
+    W = np.zeros((12, 12))
+    W[:4, :4] = W[4:9, 4:9] = 1.0
+    S = normalised_cut(SparseOperator(sparse.csr_array(W - np.diag(np.diag(W)))))
+    vectors, count = of_components(S.M, S.root_degrees, 5)
+    assert count == 2
+    assert vectors.shape == (12, 2)
+    assert not vectors[9:].any()
+
+
+@pytest.mark.parametrize("thin", [True, False])
+def test_components_and_the_rest_are_what_lapack_finds(thin):
+    S = ring_graph([150, 120, 90, 60])
+    S.thin_factor = thin
+    k = 9
+    found = solve_eigenpairs(S, k, np.random.default_rng(0), tol=1e-9)
+    wanted = np.linalg.eigvalsh(S.toarray())[::-1][:k]
+    np.testing.assert_allclose(found.values, wanted, atol=1e-9)
+    np.testing.assert_allclose(found.vectors.T @ found.vectors, np.eye(k), atol=1e-9)
+
+
+def test_a_block_of_full_rank_needs_no_householder(monkeypatch):
+    def never(*_):
+        raise AssertionError("Householder for a well-conditioned block")
+
+    monkeypatch.setattr(_blocks, "_replaced", never)
+    rng = np.random.default_rng(0)
+    # Columns of very different lengths, as after an inverse iteration.
+    W = rng.standard_normal((80, 6)) * np.logspace(0, 8, 6)
+    Q = _blocks.orthonormal(W, rng)
+    np.testing.assert_allclose(Q.T @ Q, np.eye(6), atol=1e-13)
+    np.testing.assert_allclose(Q @ (Q.T @ W), W, rtol=1e-9)

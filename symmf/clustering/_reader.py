@@ -18,10 +18,11 @@ from symmf.labels import (
     unit_rows,
 )
 from symmf.notation import FloatArray, LabelArray
-from symmf.validation import check_options
+from symmf.validation import check_choice, check_options
 
+INITS = ("k-means++", "random", "cluster_qr")
 _OPTIONS = {
-    "kmeans": ("n_init",),
+    "kmeans": ("n_init", "init"),
     "cluster_qr": (),
     "merge": ("exponent", "n_micro", "cap"),
     "average": ("n_micro",),
@@ -86,8 +87,8 @@ def read_labels(
     H, n_clusters
     kind : {"kmeans", "cluster_qr", "merge", "average", "argmax"}
     options
-        ``kmeans``: ``n_init``. ``merge``: ``exponent``, ``n_micro``, ``cap``.
-        ``average``: ``n_micro``.
+        ``kmeans``: ``n_init``, ``init``. ``merge``: ``exponent``, ``n_micro``,
+        ``cap``. ``average``: ``n_micro``.
     unit
         Scale rows to unit length.
     published
@@ -117,8 +118,10 @@ def read_labels(
     if kind == "cluster_qr":
         raw = cluster_qr(Z, n_clusters)
     elif published:
-        raw = litekmeans(Z, n_clusters, random_state=rng, **options).labels
+        given = {o: v for o, v in options.items() if o != "init"}
+        raw = litekmeans(Z, n_clusters, random_state=rng, **given).labels
     else:
+        check_choice("init", options.get("init", INITS[0]), INITS)
         raw = kmeans_rows(Z, n_clusters, random_state=rng, **options)
     labels = number_by_size(raw)
     numbers = np.unique(labels)

@@ -80,7 +80,8 @@ def recipe_for(X: AnyMatrix, similarity: str, *, published: bool) -> Recipe:
             scale="auto" if dense else "none",
             distinct=dense,
             unit_rows=True,
-            label_options={"n_init": 10},
+            # Measured on the benchmark of quality: as good as 10 random starts.
+            label_options={"n_init": 4, "init": "cluster_qr"},
         )
     return Recipe(similarity=similarity, label_options={"n_init": 20})
 

@@ -67,7 +67,7 @@ class Spectral(NonnegativeSymmetric):
         Passed to the similarity. The graphs are built without normalised-cut scaling
         unless it is asked for: N scales already.
     n_init : int
-        Restarts of k-means.
+        Starts of k-means, the first from pivoted QR, the others by k-means++.
     random_state : int, Generator, RandomState or None
         Seeds Lanczos and k-means.
 
@@ -117,7 +117,7 @@ class Spectral(NonnegativeSymmetric):
         *,
         similarity: str = "self_tuning",
         similarity_options: dict[str, Any] | None = None,
-        n_init: int = 20,
+        n_init: int = 4,
         random_state: RandomState = None,
     ) -> None:
         self.n_clusters = n_clusters
@@ -152,4 +152,5 @@ class Spectral(NonnegativeSymmetric):
             n_init=self.n_init,
             random_state=rng,
             max_iter=1000,
+            init="cluster_qr",
         )

@@ -83,9 +83,12 @@ class SymMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clusterer):
         sizes), ``argmax`` for a nonnegative H with ``mutual_knn`` or ``text``, else
         k-means.
     label_options : dict, optional
-        ``kmeans``: ``n_init``. ``merge``: ``exponent``, ``n_micro``, ``cap``.
+        ``kmeans``: ``n_init`` and ``init`` ("k-means++", "random", or "cluster_qr":
+        the first start from pivoted QR). ``merge``: ``exponent``, ``n_micro``,
+        ``cap``.
     n_init : int, optional
-        Restarts of that k-means; 10 with unit rows of ``mutual_knn``, else 20.
+        Starts of that k-means; 4 with ``mutual_knn``, the first from pivoted QR, else
+        20.
     max_iter : int
         Largest number of iterations.
     tol : float

@@ -13,10 +13,13 @@ from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
 
 from symmf.errors import InputError
+from symmf.labels.reading import cluster_qr
 from symmf.notation import AnyMatrix, FloatArray, LabelArray
 from symmf.seeds import RandomState, as_generator, spawn_seed
 
 logger = logging.getLogger(__name__)
+
+Init = Literal["random", "k-means++", "cluster_qr"]
 
 # From this many rows on, rows times restarts is kept constant.
 MANY_ROWS = 50_000
@@ -32,19 +35,23 @@ def kmeans_rows(
     n_init: int = 20,
     random_state: RandomState = None,
     max_iter: int = 100,
-    init: Literal["random", "k-means++"] = "k-means++",
+    init: Init = "k-means++",
 ) -> LabelArray:
     """Cluster the rows of ``Z`` with scikit-learn's k-means.
 
     The run with the smallest inertia is kept. ``init="random"`` starts from rows
     drawn uniformly, as the authors do; with many clusters even 20 such starts may all
-    miss one. Above 50,000 rows there are fewer restarts (at least 3), always with a
-    k-means++ start, and the log says so.
+    miss one. ``init="cluster_qr"``: the first of the ``n_init`` runs starts from what
+    pivoted QR reads, the others from k-means++; made for the rows of n_clusters
+    eigenvectors, where a few runs then do what many random ones do. Above 50,000 rows
+    there are fewer restarts (at least 3), none from rows drawn uniformly, and the log
+    says so.
     """
     n = Z.shape[0]
     _check(n_clusters, n)
     if n > MANY_ROWS and n_init > _FEWEST_RESTARTS:
-        asked, init = n_init, "k-means++"
+        asked = n_init
+        init = "k-means++" if init == "random" else init
         n_init = max(_FEWEST_RESTARTS, n_init * MANY_ROWS // n)
         logger.info(
             "k-means on %d rows: %d restarts with k-means++ instead of %d",
@@ -52,18 +59,38 @@ def kmeans_rows(
             n_init,
             asked,
         )
-    model = KMeans(
-        n_clusters,
-        init=init,
-        n_init=n_init,
-        max_iter=max_iter,
-        random_state=spawn_seed(as_generator(random_state)),
-    )
+    seed = spawn_seed(as_generator(random_state))
+    centres = _qr_centres(Z, n_clusters) if init == "cluster_qr" else None
+    starts: list[tuple[Any, int]] = []
+    if centres is not None:
+        starts.append((centres, 1))
+    drawn = n_init - len(starts)
+    if drawn:
+        starts.append(("k-means++" if init == "cluster_qr" else init, drawn))
+    runs = [
+        KMeans(
+            n_clusters, init=start, n_init=count, max_iter=max_iter, random_state=seed
+        )
+        for start, count in starts
+    ]
     with warnings.catch_warnings():
         # Fewer distinct rows than clusters: fewer clusters is the right answer.
         warnings.simplefilter("ignore", ConvergenceWarning)
-        labels: LabelArray = model.fit_predict(Z).astype(np.int64)
+        for run in runs:
+            run.fit(Z)
+    best = min(runs, key=lambda run: run.inertia_)
+    labels: LabelArray = best.labels_.astype(np.int64)
     return labels
+
+
+def _qr_centres(Z: AnyMatrix, n_clusters: int) -> FloatArray | None:
+    """Return the means of what pivoted QR reads; None if it reads fewer clusters."""
+    if sparse.issparse(Z) or Z.shape[1] < n_clusters:
+        return None
+    labels = cluster_qr(Z, n_clusters)
+    if np.bincount(labels, minlength=n_clusters).min() == 0:
+        return None
+    return _means(Z, labels, n_clusters)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

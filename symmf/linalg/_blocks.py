@@ -12,13 +12,16 @@ def orthonormal(
     W: FloatArray,
     rng: np.random.Generator,
     against: FloatArray | None = None,
+    *,
+    projected: bool = False,
 ) -> FloatArray:
     """Return an orthonormal block that spans W, orthogonal to ``against``.
 
     Two rounds of Cholesky on W^T W, which is all matrix products; where W has lost
-    rank, Householder, with random columns in place of the lost ones.
+    rank, Householder, with random columns in place of the lost ones. ``projected``: W
+    has been made orthogonal to ``against`` once; twice is enough.
     """
-    if against is not None:
+    if against is not None and not projected:
         W = W - against @ (against.T @ W)
     Q = _cholesky(W)
     if Q is None:
@@ -33,7 +36,7 @@ def _cholesky(W: FloatArray) -> FloatArray | None:
     """W R^-1 with R^T R = W^T W, or None where W is too near to losing rank."""
     G = np.asarray(W.T @ W, dtype=np.float64)
     size = np.sqrt(np.diag(G))
-    if not np.isfinite(size).all() or size.min(initial=0.0) <= 0.0:
+    if not np.isfinite(size).all() or not np.all(size > 0.0):
         return None
     try:
         R = np.linalg.cholesky(G / np.multiply.outer(size, size)).T

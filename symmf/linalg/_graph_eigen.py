@@ -9,6 +9,9 @@ inverse iteration
 Chebyshev filter
     a polynomial of S that is small on the unwanted part of the spectrum. Needs only
     products, for graphs whose factor would fill in.
+
+A graph has the eigenvalue 1 once per component, with the vector D^1/2 1 of that
+component: these need no search.
 """
 
 from __future__ import annotations
@@ -18,6 +21,7 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
+from scipy.sparse.csgraph import connected_components
 from scipy.sparse.linalg import splu
 
 from symmf.linalg._blocks import orthonormal
@@ -33,10 +37,53 @@ _FIRST_DEGREE, _DEGREES = 16, (8, 96)
 _LARGEST_RATIO = 1e10
 
 
+def of_components(
+    S: Any, root_degrees: FloatArray, most: int
+) -> tuple[FloatArray, int]:
+    """Return eigenvectors of the eigenvalue 1, and its multiplicity.
+
+    Parameters
+    ----------
+    S : scipy sparse matrix
+        D^-1/2 W D^-1/2.
+    root_degrees : (n,) array
+        Roots of the row sums of W.
+    most : int
+        How many vectors are wanted; those of the largest components are taken.
+
+    Returns
+    -------
+    vectors : (n, at most ``most``) array
+        Orthonormal; a column is D^1/2 1 on one component and 0 elsewhere.
+    count : int
+        Components with an edge.
+    """
+    _, component = connected_components(S, directed=False)
+    squares = np.bincount(component, weights=np.square(root_degrees))
+    sizes = np.where(squares > 0, np.bincount(component), 0)
+    count = int(np.count_nonzero(sizes))
+    chosen = np.argsort(-sizes, kind="stable")[: min(most, count)]
+    column = np.full(len(sizes), -1)
+    column[chosen] = np.arange(len(chosen))
+    rows = np.flatnonzero(column[component] >= 0)
+    vectors = np.zeros((len(component), len(chosen)), S.dtype)
+    norm = np.sqrt(squares[component[rows]])
+    vectors[rows, column[component[rows]]] = root_degrees[rows] / norm
+    return vectors, count
+
+
 def inverse_iteration(
-    S: Any, start: FloatArray, k: int, tol: float, rng: np.random.Generator
+    S: Any,
+    start: FloatArray,
+    k: int,
+    tol: float,
+    rng: np.random.Generator,
+    known: FloatArray | None = None,
 ) -> Found:
-    """Return the k largest eigenpairs of a sparse S whose largest eigenvalue is 1."""
+    """Return the k largest eigenpairs of a sparse S whose largest eigenvalue is 1.
+
+    ``known``: eigenvectors of the eigenvalue 1; the k are then those besides.
+    """
     shift = 1.0 + _ABOVE
     system = sparse.csc_array(shift * sparse.eye_array(S.shape[0]) - S)
     # Positive definite: no pivoting, and an ordering for symmetric patterns.
@@ -46,7 +93,7 @@ def inverse_iteration(
         diag_pivot_thresh=0.0,
         options={"SymmetricMode": True},
     )
-    X = orthonormal(start, rng)
+    X = orthonormal(start, rng, known)
     solves, residual = 0, np.inf
     while residual > tol and solves < _ROUNDS:
         Y = lu.solve(X)
@@ -57,7 +104,7 @@ def inverse_iteration(
         Y = Y @ U
         R = Y[:, :k] - (X @ U[:, :k]) * nu[:k]
         residual = float(np.max(np.linalg.norm(R, axis=0) / nu[:k]))
-        X = orthonormal(Y, rng)
+        X = orthonormal(Y, rng, known)
     # The last solve has improved the block once more.
     theta, X = rayleigh_ritz(lambda V: S @ V, X)[:2]
     return Found(theta[:k], np.ascontiguousarray(X[:, :k]), solves, residual)
@@ -69,15 +116,19 @@ def chebyshev(
     k: int,
     tol: float,
     rng: np.random.Generator,
+    known: FloatArray | None = None,
     *,
     floor: float = -1.0,
 ) -> Found:
-    """Return the k largest eigenpairs of an S with spectrum in [floor, 1]."""
-    X = orthonormal(start, rng)
+    """Return the k largest eigenpairs of an S with spectrum in [floor, 1].
+
+    ``known``: eigenvectors of the eigenvalue 1; the k are then those besides.
+    """
+    X = orthonormal(start, rng, known)
     X = filtered(product, X, _FIRST_DEGREE, floor, 0.5, 1.0)
     products = _FIRST_DEGREE
     for _ in range(_ROUNDS):
-        theta, X, SX = rayleigh_ritz(product, orthonormal(X, rng))
+        theta, X, SX = rayleigh_ritz(product, orthonormal(X, rng, known))
         products += 1
         R = SX[:, :k] - X[:, :k] * theta[:k]
         own = np.linalg.norm(R, axis=0) / (1.0 + _ABOVE - theta[:k])

@@ -10,10 +10,15 @@ import numpy as np
 from symmf.linalg._blocks import orthonormal
 from symmf.notation import FloatArray
 
-# Vectors of the second search, which looks for copies, and how deep it looks: eight
-# columns of a product cost less than two of the first search's.
-_BLOCK, _DEPTH = 8, 5
+# Vectors of the second search, which looks for copies, and how deep it looks.
+_BLOCK, _DEPTH = 4, 5
 _RESTARTS = 300
+# Below this share of a product, what is left of it is orthogonalised twice.
+_LITTLE = 1e-2
+# A value that grows by so many times the tolerance is that of another copy.
+_GROWN = 10.0
+# A single vector is asked whether it is done after so many steps.
+_STEPS = 5
 
 
 class Found(NamedTuple):
@@ -37,23 +42,30 @@ def krylov(
     A single vector takes the fewest products but sees one copy of an eigenvalue. A
     block is therefore set on top of what it found: were there another copy among the k
     largest, the joint subspace would show it and the search go on until it is found.
+    What has grown is searched again, with a new block, until nothing grows.
 
     Parameters
     ----------
     product
         V -> M V.
     start : (n, width) array
-        The first column begins the first search, the others the second.
+        The first column begins the first search, the next ones the second.
     k
     tol
         Every residual is at most ``tol`` times the largest Ritz value in size.
     rng
-        Replaces columns that lose rank.
+        Draws later blocks, and columns in place of those that lose rank.
     """
     found = _block_lanczos(product, start[:, :1], k, tol, rng)
     block = start[:, 1 : 1 + _BLOCK]
-    more = _block_lanczos(product, block, k, tol, rng, known=found)
-    return more._replace(n_products=found.n_products + more.n_products)
+    for _ in range(-(-k // _BLOCK)):
+        more = _block_lanczos(product, block, k, tol, rng, known=found)
+        grown = more.values - found.values
+        found = more._replace(n_products=found.n_products + more.n_products)
+        if not np.any(grown > _GROWN * max(tol, 1e-12) * np.abs(more.values).max()):
+            break
+        block = rng.standard_normal(block.shape).astype(start.dtype)
+    return found
 
 
 def _block_lanczos(
@@ -88,25 +100,30 @@ def _block_lanczos(
             products, filled = products + width, block.stop
             basis = V[:, :filled]
             C = basis.T @ W
+            size = float(np.linalg.norm(W))
             W = W - basis @ C
             T[:filled, block] = C
             T[block, :filled] = C.T
             T[block, block] = (C[block] + C[block].T) / 2
             # A part of a block would leave the rest of its directions out for ever.
-            if filled + width > room:
-                break
-            Q = orthonormal(W, rng, basis)
-        W -= basis @ (basis.T @ W)
-        theta, Y, residual = _ritz(T[:filled, :filled], W, block, k)
-        scale = max(float(np.abs(theta[[0, -1]]).max()), 1e-300)
-        done = residual <= tol * scale
-        size = k if done else keep
-        V[:, :size] = basis @ Y[:, :size].astype(V.dtype)
+            full = filled + width > room
+            early = width == 1 and filled > k + _STEPS and filled % _STEPS == 0
+            if full or early:
+                theta, Y, residual = _ritz(T[:filled, :filled], W, block, k)
+                scale = max(float(np.abs(theta[[0, -1]]).max()), 1e-300)
+                done = residual <= tol * scale
+                if full or done:
+                    break
+            # Where little is left of W, much of it is rounding.
+            enough = float(np.linalg.norm(W)) > _LITTLE * size
+            Q = orthonormal(W, rng, basis, projected=enough)
+        filled = k if done else keep
+        V[:, :filled] = basis @ Y[:, :filled].astype(V.dtype)
         if done:
             break
         T[:] = 0.0
-        T[np.arange(size), np.arange(size)] = theta[:size]
-        Q, filled = orthonormal(W, rng, V[:, :size]), size
+        T[np.arange(filled), np.arange(filled)] = theta[:filled]
+        Q = orthonormal(W, rng, V[:, :filled])
     return Found(theta[:k], V[:, :k].copy(), products, residual / scale)
 
 

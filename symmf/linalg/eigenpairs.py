@@ -5,6 +5,7 @@ eigenvalue 1 once per component. Here a block of k + 8 vectors is iterated, so c
 are found by construction. Which way is taken depends on the matrix:
 
 =====================  ==========================================================
+components             graphs with at least k components: known without a search
 dense                  small matrices, or many of the eigenpairs: LAPACK
 gram                   M = F F^T with few dense features: the m x m matrix F^T F
 inverse_iteration      normalised graphs with small separators: one sparse LU
@@ -25,7 +26,7 @@ from typing import Any
 import numpy as np
 
 from symmf.linalg import norms
-from symmf.linalg._graph_eigen import chebyshev, inverse_iteration
+from symmf.linalg._graph_eigen import chebyshev, inverse_iteration, of_components
 from symmf.linalg._krylov import Found, krylov
 from symmf.linalg._near_gram import near_gram
 from symmf.linalg.threads import blas_threads_for
@@ -43,7 +44,7 @@ _SPARE = 8
 # than single vectors do; by default its residuals are at most this share of ||M||.
 _MANY_ROWS, _NEAR_ACCURACY = 20_000, 1e-4
 # Up to this size a dense routine takes less time than a sparse factorization.
-_DENSE_GRAPH_LIMIT = 300
+_DENSE_GRAPH_LIMIT = 100
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,8 +58,8 @@ class Eigenpairs:
     vectors : (n, k) array
         Orthonormal columns.
     route : str
-        ``dense``, ``gram``, ``near_gram``, ``inverse_iteration``, ``chebyshev`` or
-        ``krylov``.
+        ``components``, ``dense``, ``gram``, ``near_gram``, ``inverse_iteration``,
+        ``chebyshev`` or ``krylov``.
     n_products : int
         Blocks multiplied (solved, for inverse iteration).
     residual : float
@@ -89,8 +90,8 @@ def solve_eigenpairs(
     ----------
     M : symmetric operator
         Has ``shape``, ``dtype``, ``matmat`` and ``toarray``. What else it knows is
-        used: ``affine`` (M = a S + b I), ``is_normalised_graph``, ``thin_factor``,
-        ``gram_factor``, ``near_factor``.
+        used: ``affine`` (M = a S + b I), ``is_normalised_graph``, ``root_degrees``,
+        ``thin_factor``, ``gram_factor``, ``near_factor``.
     k : int
     rng : Generator
         Draws the first block: same generator, same bits.
@@ -110,12 +111,10 @@ def solve_eigenpairs(
                 n_products=inner.n_products,
                 residual=inner.residual,
             )
+    if getattr(M, "is_normalised_graph", False):
+        return _of_graph(M, k, rng, tol)
     n = M.shape[0]
-    graph = bool(getattr(M, "is_normalised_graph", False))
-    limit = norms.DENSE_EIGEN_LIMIT
-    if graph:
-        limit = min(limit, _DENSE_GRAPH_LIMIT)
-    if n <= limit or k >= n // 3:
+    if n <= norms.DENSE_EIGEN_LIMIT or k >= n // 3:
         return _dense(M, k)
     factor = getattr(M, "gram_factor", None)
     if factor is not None and k <= factor.shape[1] <= n // 2:
@@ -127,17 +126,42 @@ def solve_eigenpairs(
         found = near_gram(M.matmat, factor, k, k + _SPARE, accuracy)
         if found.residual <= accuracy:
             return _named("near_gram", found)
-    finest = _FINEST_SINGLE if M.dtype == np.float32 else _FINEST
-    tol = max(tol, finest)
-    start = _start(M, k, rng)
     with blas_threads_for(M):
-        if not graph:
-            return _named("krylov", krylov(M.matmat, start, k, tol, rng))
-        tol = min(tol * _GRAPH_FACTOR, 0.1)
+        found = krylov(M.matmat, _start(M, k, rng), k, _reachable(M, tol), rng)
+    return _named("krylov", found)
+
+
+def _of_graph(M: Any, k: int, rng: np.random.Generator, tol: float) -> Eigenpairs:
+    """Eigenpairs of a normalised graph: those of its components, then the rest."""
+    n = M.shape[0]
+    known, count = None, 0
+    root = getattr(M, "root_degrees", None)
+    if root is not None:
+        known, count = of_components(M.M, root, k)
+        if count >= k:
+            ones = np.ones(k, M.dtype)
+            return Eigenpairs(values=ones, vectors=known, route="components")
+    if n <= min(norms.DENSE_EIGEN_LIMIT, _DENSE_GRAPH_LIMIT) or k >= n // 3:
+        return _dense(M, k)
+    rest = k - count
+    start = _start(M, rest, rng)
+    tol = min(_reachable(M, tol) * _GRAPH_FACTOR, 0.1)
+    with blas_threads_for(M):
         if M.thin_factor:
-            found = inverse_iteration(M.M, start, k, tol, rng)
-            return _named("inverse_iteration", found)
-        return _named("chebyshev", chebyshev(M.matmat, start, k, tol, rng))
+            found = inverse_iteration(M.M, start, rest, tol, rng, known)
+        else:
+            found = chebyshev(M.matmat, start, rest, tol, rng, known)
+    if known is not None:
+        found = found._replace(
+            values=np.append(np.ones(count, M.dtype), found.values),
+            vectors=np.hstack([known, found.vectors]),
+        )
+    return _named("inverse_iteration" if M.thin_factor else "chebyshev", found)
+
+
+def _reachable(M: Any, tol: float) -> float:
+    """Return the tolerance, or what the precision of M allows."""
+    return max(tol, _FINEST_SINGLE if M.dtype == np.float32 else _FINEST)
 
 
 def _start(M: Any, k: int, rng: np.random.Generator) -> FloatArray:

@@ -106,7 +106,7 @@ def mutual_graph(
     check_number("weight_floor", weight_floor, least=0, most=1)
     n = X.shape[0]
     q = min(n_neighbors, n - 1)
-    D = _all_distances(X)
+    D = _all_squares(X)
     distance, index = _nearest(X, D, max(q, min(local_neighbor, n - 1)))
     s = local_scales(distance, local_neighbor)
     near = _directed(distance[:, :q], index[:, :q])
@@ -130,7 +130,9 @@ def mutual_graph(
     thin = X.shape[1] <= THIN_FEATURES or None
     if n > _THIN_ROWS and X.shape[1] == THIN_FEATURES:
         thin = False
-    S = NormalisedGraph(edges, of_graph=True, thin_factor=thin)
+    S = NormalisedGraph(
+        edges, of_graph=True, thin_factor=thin, root_degrees=np.sqrt(degrees)
+    )
     return MutualGraph(S=S, degrees=degrees, local_scale=s)
 
 
@@ -149,13 +151,20 @@ def neighbours(
     return distance, index
 
 
-def _all_distances(X: AnyMatrix) -> FloatArray | None:
-    """Return all distances where a search would compute them anyway, and they fit."""
+def _all_squares(X: AnyMatrix) -> FloatArray | None:
+    """Return all squared distances where a search would compute them, and they fit.
+
+    A row is infinitely far from itself.
+    """
     if sparse.issparse(X) or X.shape[1] <= _TREE_FEATURES or X.shape[0] > _FEW_ROWS:
         return None
-    from sklearn.metrics import euclidean_distances
-
-    return np.asarray(euclidean_distances(X))
+    D: FloatArray = np.asarray(X @ X.T, dtype=np.float64)
+    squares = np.diag(D).copy()
+    D *= -2.0
+    D += squares[:, None]
+    D += squares
+    np.fill_diagonal(D, np.inf)
+    return D
 
 
 def _nearest(
@@ -167,9 +176,9 @@ def _nearest(
         return forest_neighbours(X, q)
     if D is None:
         return neighbours(X, X, q, own=True)
-    others = D + np.diag(np.full(len(D), np.inf))
-    index = np.argpartition(others, q - 1, axis=1)[:, :q]
-    distance = np.take_along_axis(others, index, axis=1)
+    index = np.argpartition(D, q - 1, axis=1)[:, :q]
+    squares = np.take_along_axis(D, index, axis=1)
+    distance = np.sqrt(np.maximum(squares, 0.0))
     order = np.lexsort((index, distance), axis=1)
     return (
         np.take_along_axis(distance, order, axis=1),
@@ -184,10 +193,11 @@ def _nearest_pair(
     if D is not None:
         between = D[np.ix_(inside, outside)]
         i, j = divmod(int(between.argmin()), len(outside))
-        return int(inside[i]), int(outside[j]), float(between[i, j])
-    distance, index = neighbours(X[outside], X[inside], 1)
-    best = int(np.argmin(distance[:, 0]))
-    return int(inside[best]), int(outside[index[best, 0]]), float(distance[best, 0])
+        distance = np.sqrt(max(float(between[i, j]), 0.0))
+        return int(inside[i]), int(outside[j]), float(distance)
+    near, index = neighbours(X[outside], X[inside], 1)
+    best = int(np.argmin(near[:, 0]))
+    return int(inside[best]), int(outside[index[best, 0]]), float(near[best, 0])
 
 
 def local_scales(distance: FloatArray, local_neighbor: int) -> FloatArray:

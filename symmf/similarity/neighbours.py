@@ -20,6 +20,8 @@ from symmf.similarity.row_features import RowFeatures
 
 # A block of distances holds about this many entries (32 MB).
 _BLOCK_ENTRIES = 4_000_000
+# So many rows of it are worked on while they are in the processor's cache.
+_SLAB_ROWS = 64
 # Below this share of ||x_i||^2 + ||x_j||^2 a difference is rounding, not distance.
 _ROUNDING = 1e-14
 # A tree takes less time from so many rows on, up to so many features.
@@ -56,13 +58,21 @@ def squared_distance_blocks(
     for first in range(0, n, size):
         rows = np.arange(first, min(first + size, n))
         block = features.gram_rows(rows)
-        block *= -2
-        level = squares[rows][:, None] + squares
-        block += level
-        level *= _ROUNDING
-        block[block < level] = 0.0
+        for slab in range(0, len(rows), _SLAB_ROWS):
+            some = slice(slab, slab + _SLAB_ROWS)
+            _to_distances(block[some], squares[rows[some]], squares)
         block[np.arange(len(rows)), rows] = 0.0
         yield rows, block
+
+
+def _to_distances(slab: FloatArray, own: FloatArray, squares: FloatArray) -> None:
+    """Turn inner products into squared distances, in place."""
+    slab *= -2
+    slab += np.add.outer(own, squares)
+    # Few entries can be rounding; only these are looked at one by one.
+    i, j = np.nonzero(slab < _ROUNDING * (own.max() + squares.max()))
+    rounding = slab[i, j] < _ROUNDING * (own[i] + squares[j])
+    slab[i[rounding], j[rounding]] = 0.0
 
 
 def nearest_neighbours(X: AnyMatrix, q: int) -> Neighbours:
@@ -137,11 +147,28 @@ def _by_blocks(X: FloatArray, q: int) -> Neighbours:
 
 
 def _smallest(D: FloatArray, q: int) -> tuple[npt.NDArray[np.intp], FloatArray]:
-    """Column indices and values of the q smallest entries of each row, ascending."""
+    """Column indices and values of the q smallest entries of each row, ascending.
+
+    Of equal entries that with the smallest index comes first; D has over q columns.
+    """
     if q == 0:
         return np.empty((len(D), 0), dtype=np.intp), np.empty((len(D), 0))
+    index = np.argpartition(D, q, axis=1)[:, : q + 1]
+    value = np.take_along_axis(D, index, axis=1)
+    # Where the next one equals the last one taken, the partition chose any of them.
+    tied = value[:, q] == value[:, :q].max(axis=1)
+    index, value = index[:, :q], value[:, :q]
+    index[tied], value[tied] = _smallest_tied(D[tied], q)
+    order = np.lexsort((index, value), axis=1)
+    return (
+        np.take_along_axis(index, order, axis=1),
+        np.take_along_axis(value, order, axis=1),
+    )
+
+
+def _smallest_tied(D: FloatArray, q: int) -> tuple[npt.NDArray[np.intp], FloatArray]:
+    """Return what :func:`_smallest` does, for rows with ties at the cut."""
     cut = np.partition(D, q - 1, axis=1)[:, q - 1]
-    # More than q entries pass where several tie at the cut; order decides then.
     row, column = np.nonzero(cut[:, None] >= D)
     value = D[row, column]
     order = np.lexsort((column, value, row))

@@ -35,15 +35,23 @@ class NormalisedGraph(SparseOperator):
         not with that of S as if S were the graph.
     thin_factor : bool, optional
         Whether a sparse factorization stays sparse; for small graphs by default.
+    root_degrees : (n,) array, optional
+        Roots of the row sums of W, which give the eigenvectors of the eigenvalue 1.
     """
 
     is_normalised_graph = True
 
     def __init__(
-        self, S: AnyMatrix, *, of_graph: bool = False, thin_factor: bool | None = None
+        self,
+        S: AnyMatrix,
+        *,
+        of_graph: bool = False,
+        thin_factor: bool | None = None,
+        root_degrees: FloatArray | None = None,
     ) -> None:
         super().__init__(S)
         self.of_graph = of_graph
+        self.root_degrees = root_degrees
         small = self.shape[0] <= _SMALL_GRAPH
         self.thin_factor = small if thin_factor is None else thin_factor
 

@@ -161,7 +161,9 @@ class RowFeatures:
         """Return the given rows of F F^T, dense; XT may bring a transposed copy."""
         XT = self.XT if XT is None else XT
         if not self.sparse:
-            return np.asarray(self.X[rows] @ XT)
+            # A matrix times its own transpose costs half of a product.
+            whole = len(rows) == self.shape[0] and np.all(np.diff(rows) == 1)
+            return np.asarray((self.X if whole else self.X[rows]) @ XT)
         block = np.asarray((self.X[rows] @ XT).toarray())
         if self.mu is not None:
             to_mu = np.asarray(self.X @ self.mu)

@@ -135,7 +135,11 @@ def normalised_cut(A: SymmetricOperator) -> SymmetricOperator:
     scale[alive] = 1 / np.sqrt(d[alive])
     S = rescale(A, scale)
     if isinstance(S, SparseOperator) and S.M.data.min(initial=0.0) >= 0:
-        return NormalisedGraph(S.M, thin_factor=getattr(A, "thin_factor", None))
+        return NormalisedGraph(
+            S.M,
+            thin_factor=getattr(A, "thin_factor", None),
+            root_degrees=np.where(alive, np.sqrt(np.maximum(d, 0)), 0.0),
+        )
     return S
 
 

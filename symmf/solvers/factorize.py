@@ -189,6 +189,8 @@ def _start(
     if kind is None:
         kind = method.published_start if method.published else method.start
     check_name("start", kind, STARTS)
+    if method.one_shot:
+        return np.zeros((problem.n, problem.k), problem.M.dtype)
     return draw_start(problem, rng, kind)
 
 
