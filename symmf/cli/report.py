@@ -153,7 +153,7 @@ def compare(reference: bool, results: Path, out: Path | None) -> None:
         click.echo(f"{'':>18}  {each.decision.evidence}")
     folder = out / "verdicts"
     written = [
-        *write_comparison(comparison, folder),
+        *write_comparison(comparison, found, folder),
         *write_ledger(decided, folder),
         *write_statistics(found, folder),
     ]

@@ -38,5 +38,11 @@ class Role(StrEnum):
 
 # Rows of the combined tables come from these, in this order.
 TABLE_ROLES = (Role.COMPARISON, Role.INNER_PRODUCTS, Role.EQUAL_TERMS, Role.READINGS)
+# Arms: the same rows on different inputs, and what the methods of each have in common.
+ARM_TITLES = {
+    Role.COMPARISON: "each on its authors' input",
+    Role.INNER_PRODUCTS: "all on the same inner products",
+    Role.EQUAL_TERMS: "all on the same graph",
+}
 # Studies of one method: their readings are all alike, none stands for a row.
 STUDY_ROLES = (Role.CONVERGENCE, Role.SENSITIVITY, Role.ILLUSTRATION)

@@ -199,8 +199,9 @@ def test_further_experiments_on_the_same_data_become_further_rows(
     rows = collect(load_results(tmp_path), "ac")
     titles = [row.title for row in rows if row.primary]
     assert titles == ["K-means", "Ours"]
-    assert "SYMNMF [shared]" in [row.title for row in rows]
-    shared_row = next(row for row in rows if row.title == "K-means [shared]")
+    named = {row.title: row for row in rows}
+    assert "SymNMF, all on the same inner products" in named
+    shared_row = named["K-means, all on the same inner products"]
     assert cell_keys([shared_row]) == [("coil20", 2), ("cifar10", 2)]
     assert not shared_row.primary
 
@@ -228,3 +229,31 @@ def test_files_of_version_0_1_are_read_as_that_version_did(tmp_path: Path) -> No
     assert experiment.role is Role.COMPARISON
     assert [r.method for r in readings(experiment) if r.primary] == ["kmeans", "a"]
     assert combine(cells(experiment, "ac"))[0].title == "K-means"
+
+
+def test_the_proposed_method_on_every_input_stands_next_to_its_row(
+    tmp_path: Path,
+) -> None:
+    for name, role in (
+        ("coil20", "comparison"),
+        ("coil20_shared", "inner_products"),
+        ("coil20_graph", "equal_terms"),
+    ):
+        table_experiment(
+            tmp_path, name, "coil20", (2,), ("kmeans", "symmf"), 2, role=role
+        )
+    rows = collect(load_results(tmp_path), "ac")
+    assert [row.title for row in rows] == [
+        "K-means",
+        "Ours",
+        "Ours, all on the same inner products",
+        "Ours, all on the same graph",
+        "SymMF (run to convergence)",
+        "Closed form, λ = 0",
+        "K-means, all on the same inner products",
+        "SymMF (run to convergence) [shared]",
+        "Closed form, λ = 0 [shared]",
+        "K-means, all on the same graph",
+        "SymMF (run to convergence) [graph]",
+        "Closed form, λ = 0 [graph]",
+    ]

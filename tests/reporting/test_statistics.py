@@ -25,6 +25,7 @@ from symmf.reporting.statistics.tests import (
     nemenyi_difference,
     paired_test,
     pairwise,
+    pairwise_by_input,
     rank_rows,
 )
 from symmf.reporting.statistics.words import (
@@ -179,6 +180,22 @@ def test_pairwise_covers_every_row_and_cell_once(results) -> None:
         assert holm(list(family["p"])) == pytest.approx(list(family["p_holm"]))
 
 
+def test_rows_on_different_inputs_are_not_tested_against_each_other(
+    tmp_path: Path,
+) -> None:
+    table_experiment(tmp_path, ks=(2,), methods=("spectral", "snmf", "symmf"))
+    table_experiment(
+        tmp_path, "coil20_graph", "coil20", (2,), ("spectral", "symmf"),
+        role="equal_terms",
+    )  # fmt: skip
+    tests = pairwise_by_input(load_results(tmp_path), "ac")
+    pairs = tests.groupby("input", sort=False)["title"].agg(list).to_dict()
+    assert pairs["each on its authors' input"] == ["Spectral", "SNMF"]
+    assert pairs["all on the same graph"] == ["Spectral"]
+    assert set(tests[tests["input"] == "all on the same graph"]["family"]) == {1}
+    assert not any("[graph]" in title for title in tests["title"])
+
+
 def test_friedman_is_scipys_on_the_common_cells(results) -> None:
     rows = collect(results, "ac")
     ranking = rank_rows(rows, "ac")
@@ -200,18 +217,18 @@ def test_nothing_to_rank_with_two_methods(tmp_path: Path) -> None:
     rows = collect(load_results(tmp_path), "ac")
     assert rank_rows(rows, "ac") is None
     assert "No ranking" in ranking_words(None)[0]
-    assert "No paired test" in pairwise_words(pairwise(rows, "ac"))[0]
+    empty = pairwise_by_input(load_results(tmp_path), "ac")
+    assert "No paired test" in pairwise_words(empty)[0]
 
 
 def test_words_say_where_power_is_missing(results, tmp_path: Path) -> None:
-    words = " ".join(pairwise_words(pairwise(collect(results, "ac"), "ac")))
-    assert "smallest p-value" in words
-    assert "0.00195" in words
+    words = " ".join(pairwise_words(pairwise_by_input(results, "ac")))
+    assert "Each on its authors' input: 47 comparisons in 6 cells" in words
+    assert "smallest p-value is 0.00195; after Holm's correction for 8 rows" in words
+    assert "could be significant" not in words
     table_experiment(tmp_path, n_trials=3)
-    few = " ".join(
-        pairwise_words(pairwise(collect(load_results(tmp_path), "ac"), "ac"))
-    )
-    assert "no difference can be significant" in few
+    few = " ".join(pairwise_words(pairwise_by_input(load_results(tmp_path), "ac")))
+    assert "no difference, however large, could be significant" in few
     text = " ".join(ranking_words(rank_rows(collect(results, "ac"), "ac")))
     assert "6 cells come from 2 data sets" in text
     assert "not independent" in text

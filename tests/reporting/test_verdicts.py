@@ -63,7 +63,11 @@ def ceiling_experiment(folder: Path, ac: float, n_trials: int = 6) -> None:
     write(folder, config, rows)
 
 
-@pytest.mark.parametrize(("ac", "above"), [(0.90, "yes"), (0.95, "no")])
+# The published value is 0.921; the scores spread by 0.01 around ac + 0.005.
+@pytest.mark.parametrize(
+    ("ac", "above"),
+    [(0.90, "clearly above"), (0.9145, "above every mean"), (0.95, "within reach")],
+)
 def test_values_above_every_classifier_with_labels_are_named(
     tmp_path: Path, ac: float, above: str
 ) -> None:
@@ -74,18 +78,17 @@ def test_values_above_every_classifier_with_labels_are_named(
     here = here[(here["metric"] == "ac") & (here["n_clusters"] == 2)]
     kmeans = here[(here["row"] == "kmeans") & (here["dataset"] == "coil20")].iloc[0]
     assert kmeans["published"] == 0.921
-    assert kmeans["above_ceiling"] == above
+    assert kmeans["beside_ceiling"] == above
     assert kmeans["ceiling"] == pytest.approx(ac + 0.005)
-    assert set(here[here["dataset"] == "tdt2"]["above_ceiling"]) == {""}
-    page = write_comparison(comparison, tmp_path)[1].read_text()
-    assert ("| AC | COIL-20 | 2 | K-means | 0.921 | 0.905 |" in page) == (
-        above == "yes"
+    assert set(here[here["dataset"] == "tdt2"]["beside_ceiling"]) == {""}
+    results = load_results(tmp_path)
+    page = write_comparison(comparison, results, tmp_path)[1].read_text()
+    named = f"| {kmeans['ceiling']:.3f} (Nearest neighbour, best of 1) |"
+    listed = [line for line in page.splitlines() if "K-means | 0.921 " + named in line]
+    assert [line.endswith(f"| {above} |") for line in listed] == (
+        [] if above == "within reach" else [True]
     )
-    assert "weaker than a proof" in page
-    (ceiling,) = ceilings(load_results(tmp_path), "ac").values()
-    assert ("above every one of 1 classifiers" in ceiling.sentence(0.921)) == (
-        above == "yes"
-    )
+    assert "evidence and not a proof" in page
     # A ceiling enters no table and no row.
     rows = collect(load_results(tmp_path), "ac")
     assert "Nearest neighbour" not in {row.title for row in rows}
@@ -183,10 +186,9 @@ def test_files_are_stable_and_complete(tmp_path: Path) -> None:
     table_experiment(tmp_path / "r", n_trials=3)
     texts = []
     for name in ("a", "b"):
-        comparison = compare(load_results(tmp_path / "r"))
-        texts.append(
-            [p.read_bytes() for p in write_comparison(comparison, tmp_path / name)]
-        )
+        results = load_results(tmp_path / "r")
+        paths = write_comparison(compare(results), results, tmp_path / name)
+        texts.append([path.read_bytes() for path in paths])
     assert texts[0] == texts[1]
     frame = pd.read_csv(tmp_path / "a" / "compare.csv")
     assert (frame["reading"] == "primary").sum() == 216

@@ -12,7 +12,7 @@ from symmf.paper import METRIC_TITLES, ROWS
 from symmf.reporting.page.grid import Column, Grid, grid
 from symmf.reporting.results import Experiment, Results
 from symmf.reporting.selection.cells import collect, dataset_title
-from symmf.reporting.statistics.tests import pairwise, rank_rows
+from symmf.reporting.statistics.tests import pairwise_by_input, rank_rows
 from symmf.reporting.statistics.words import pairwise_words, ranking_words
 from symmf.reporting.tables.sizes import dataset_table
 
@@ -20,6 +20,7 @@ Section = dict[str, Any]
 
 TEST_COLUMNS = (
     Column(title="Metric", key="metric"),
+    Column(title="Input", key="input"),
     Column(title="Data set", key="dataset"),
     Column(title="K", key="n_clusters", digits=0),
     Column(title="Ours against", key="title"),
@@ -81,7 +82,7 @@ def statistics_section(results: Results) -> Section:
     frames, words = [], []
     for metric, title in METRIC_TITLES.items():
         rows = collect(results, metric)
-        tests = pairwise(rows, metric)
+        tests = pairwise_by_input(results, metric)
         frames.append(tests)
         said = pairwise_words(tests) + ranking_words(rank_rows(rows, metric))
         words.append((title, said))
@@ -97,7 +98,7 @@ def statistics_section(results: Results) -> Section:
         "Paired Wilcoxon tests of the proposed method, per cell",
         frame,
         TEST_COLUMNS,
-        filters=("metric", "dataset", "outcome"),
+        filters=("metric", "input", "dataset", "outcome"),
     )
     return {"grid": table if len(frame) else None, "words": said_once(words)}
 

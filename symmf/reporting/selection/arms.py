@@ -9,16 +9,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from symmf.paper.roles import Role
+from symmf.paper.roles import ARM_TITLES, Role
 from symmf.paper.values import METRIC_TITLES, PROPOSED
 from symmf.reporting.results import Results, remembered
 from symmf.reporting.selection.cells import Cell, CellKey, Row, cells, combine
-
-ARM_TITLES = {
-    Role.COMPARISON: "each on its authors' input",
-    Role.INNER_PRODUCTS: "all on the same inner products",
-    Role.EQUAL_TERMS: "all on the same graph",
-}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

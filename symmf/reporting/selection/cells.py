@@ -17,8 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from symmf.notation import FloatArray
-from symmf.paper.roles import Role
-from symmf.paper.values import DATASET_TITLES, ROWS
+from symmf.paper.roles import ARM_TITLES, Role
+from symmf.paper.values import DATASET_TITLES, PROPOSED, ROWS
 from symmf.reporting.results import Experiment, Results, is_good, remembered
 from symmf.reporting.selection.readings import (
     REFERENCE_WEIGHT,
@@ -116,6 +116,11 @@ class Row:
     def primary(self) -> bool:
         """Whether the row is one of the paper's, by its primary reading."""
         return bool(self.key.paper_row)
+
+    @property
+    def arm(self) -> str:
+        """The input on which it stands for its row of the paper, beside the main."""
+        return next((cell.reading.arm for cell in self.cells.values()), "")
 
     @property
     def oracle(self) -> bool:
@@ -241,12 +246,19 @@ def collect(results: Results, metric: str) -> tuple[Row, ...]:
         if experiment.role is not Role.COMPARISON:
             # Beside the paper's rows; choices of lambda are in their own tables.
             here = tuple(
-                replace(c, reading=c.reading.set_apart)
+                replace(c, reading=_beside(c.reading, experiment.role))
                 for c in here
                 if c.reading.choice is None
             )
         found += here
     return tuple(combine(found))
+
+
+def _beside(reading: Reading, role: Role) -> Reading:
+    """Return a reading of another arm, named after its input if it stands for a row."""
+    stands = reading.primary and reading.paper_row is not None
+    arm = ARM_TITLES.get(role, "") if stands else ""
+    return replace(reading.set_apart, arm=arm)
 
 
 def without_primaries(found: Iterable[Cell]) -> tuple[Cell, ...]:
@@ -275,11 +287,14 @@ def combine(found: Sequence[Cell]) -> list[Row]:
         for key, (title, paper_row) in heads.items()
     ]
     order = list(ROWS)
-    last = len(order)
-    return sorted(
-        made,
-        key=lambda row: order.index(row.key.paper_row) if row.primary else last,
-    )
+
+    def place(row: Row) -> int:
+        # The proposed method on other inputs stands next to its row of the paper.
+        if row.primary:
+            return order.index(row.key.paper_row)
+        return len(order) + (not (row.arm and row.paper_row == PROPOSED))
+
+    return sorted(made, key=place)
 
 
 def _taken(row: Mapping[CellKey, Cell], group: Iterable[Cell]) -> bool:
@@ -291,6 +306,8 @@ def _identity(reading: Reading) -> tuple[RowKey, str]:
     if reading.primary and reading.paper_row:
         return RowKey(paper_row=reading.paper_row), ROWS[reading.paper_row]
     key = RowKey(entry=reading.name, title=reading.title, apart=reading.apart)
+    if reading.arm and reading.paper_row:
+        return key, f"{ROWS[reading.paper_row]}, {reading.arm}"
     return key, f"{key.title} [{key.apart}]" if key.apart else key.title
 
 

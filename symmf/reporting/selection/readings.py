@@ -55,6 +55,9 @@ class Reading:
     primary: bool = False
     choice: Choice | None = None
     apart: str = ""  # what sets it apart from an equal entry of another experiment
+    arm: str = (
+        ""  # on what input it stands for its row of the paper, beside the main one
+    )
 
     @property
     def name(self) -> str:

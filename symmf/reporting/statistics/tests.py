@@ -15,15 +15,18 @@ from scipy import stats
 
 from symmf.notation import FloatArray
 from symmf.paper.values import DATASET_TITLES, PROPOSED
-from symmf.reporting.selection.cells import CellKey, Row, RowKey, cell_keys
+from symmf.reporting.results import Results
+from symmf.reporting.selection.arms import arms
+from symmf.reporting.selection.cells import CellKey, Row, RowKey, cell_keys, collect
 from symmf.reporting.statistics.intervals import paired_values
 
 ALPHA = 0.05
 ENUMERATED = 13  # pairs
 PAIRWISE_COLUMNS = (
-    *("metric", "dataset", "n_clusters", "row", "title", "n_pairs", "difference"),
-    *("rank_biserial", "dominance", "p", "p_holm", "family"),
+    *("metric", "input", "dataset", "n_clusters", "row", "title", "n_pairs"),
+    *("difference", "rank_biserial", "dominance", "p", "p_holm", "family"),
 )
+FURTHER = "further entries"
 
 
 def holm(p_values: Sequence[float]) -> list[float]:
@@ -125,6 +128,24 @@ def pairwise(rows: Sequence[Row], metric: str) -> pd.DataFrame:
             for record, p in zip(family, adjusted, strict=True):
                 records.append({**record, "p_holm": p, "family": len(family)})
     return pd.DataFrame(records, columns=list(PAIRWISE_COLUMNS))
+
+
+def pairwise_by_input(results: Results, metric: str) -> pd.DataFrame:
+    """Test the proposed row against the others of every input, then further entries.
+
+    Rows on different inputs are not tested against each other. Further entries are
+    those beside the paper's rows in its own comparison, as its other readings are.
+    """
+    frames = [
+        pairwise(arm.rows[metric], metric).assign(input=arm.title)
+        for arm in arms(results)
+    ]
+    rows = collect(results, metric)
+    own = [row for row in rows if row.primary and row.paper_row == PROPOSED]
+    beside = [row for row in rows if not row.primary and not row.key.apart]
+    frames.append(pairwise([*own, *beside], metric).assign(input=FURTHER))
+    whole = [frame for frame in frames if len(frame)] or frames[-1:]
+    return pd.concat(whole, ignore_index=True)
 
 
 def _comparison(

@@ -10,7 +10,12 @@ from symmf.files import csv_text, write_text
 from symmf.paper.values import METRIC_TITLES
 from symmf.reporting.results import Results
 from symmf.reporting.selection.cells import collect
-from symmf.reporting.statistics.tests import ALPHA, Ranking, pairwise, rank_rows
+from symmf.reporting.statistics.tests import (
+    ALPHA,
+    Ranking,
+    pairwise_by_input,
+    rank_rows,
+)
 from symmf.texts import markdown_table, markdown_text
 
 
@@ -32,33 +37,21 @@ def pairwise_words(tests: pd.DataFrame) -> list[str]:
             "No paired test was possible: it needs the proposed method and another "
             "one with good trials in the same cell."
         ]
-    n_tests = len(tests)
-    cells = tests.groupby(["dataset", "n_clusters"]).ngroups
-    pairs, family = int(tests["n_pairs"].mode().max()), int(tests["family"].max())
-    floor = smallest_p(pairs)
     words = [
-        f"{n_tests} paired comparisons in {cells} cells, mostly of {pairs} trials. "
-        f"With {pairs} pairs the smallest p-value a signed-rank test can give is "
-        f"{floor:.3g}; after Holm's correction for the {family} comparisons of a cell "
-        f"it is {min(1.0, floor * family):.3g}."
+        _power(str(name), group) for name, group in tests.groupby("input", sort=False)
     ]
     too_few = tests[tests["n_pairs"].map(smallest_p) * tests["family"] > ALPHA]
     if len(too_few):
         words.append(
-            f"In {len(too_few)} of the comparisons there are so few trials (down to "
-            f"{int(too_few['n_pairs'].min())}) that no difference can be significant "
-            f"at {ALPHA:g} after correction, however large it is."
-        )
-    if floor * family <= ALPHA < floor * n_tests:
-        words.append(
-            "Corrected over all cells at once, no single comparison could be "
-            f"significant at {ALPHA:g} ({n_tests} x {floor:.3g} = "
-            f"{floor * n_tests:.3g}); the results hold per cell, not for the whole "
-            "table."
+            f"In {len(too_few)} of the {len(tests)} comparisons no difference, however "
+            f"large, could be significant at {ALPHA:g} after correction: there are too "
+            f"few trials (down to {int(too_few['n_pairs'].min())}) for the number of "
+            "rows."
         )
     words.append(
-        "A difference that is not significant is not shown to be absent: with "
-        f"{pairs} trials only large and consistent differences can be seen."
+        "The correction covers one cell on one input; nothing is said of all cells at "
+        "once. A difference that is not significant is not shown to be absent: with "
+        f"{_usual(tests)} trials only large and consistent differences can be seen."
     )
     words.append(
         "Trials of a cell draw overlapping classes from one data set; at K = all "
@@ -66,6 +59,25 @@ def pairwise_words(tests: pd.DataFrame) -> list[str]:
         "sets, not about others."
     )
     return words
+
+
+def _usual(tests: pd.DataFrame) -> int:
+    return int(tests["n_pairs"].mode().max())
+
+
+def _power(name: str, tests: pd.DataFrame) -> str:
+    """Say how many comparisons one input has, and how small a p-value can get."""
+    clear = tests[tests["p_holm"] < ALPHA]
+    better = int((clear["difference"] > 0).sum())
+    cells = tests.groupby(["dataset", "n_clusters"]).ngroups
+    pairs, family = _usual(tests), int(tests["family"].max())
+    floor = smallest_p(pairs)
+    return (
+        f"{name[:1].upper()}{name[1:]}: {len(tests)} comparisons in {cells} cells; "
+        f"ours is significantly higher in {better}, lower in {len(clear) - better}. "
+        f"With {pairs} pairs the smallest p-value is {floor:.3g}; after Holm's "
+        f"correction for {family} rows of a cell, {min(1.0, floor * family):.3g}."
+    )
 
 
 def ranking_words(ranking: Ranking | None) -> list[str]:
@@ -102,14 +114,15 @@ def write_statistics(results: Results, folder: Path) -> list[Path]:
     lines = [
         "# Statistics",
         "",
-        "Paired Wilcoxon tests of the proposed method against every other row, trial "
-        "by trial; Holm's correction within a cell. `rank_biserial` and `dominance` "
-        "are effect sizes: +1 means the proposed method is better in every pair.",
+        "Paired Wilcoxon signed-rank tests of the proposed method against every other "
+        "row on the same kind of input, trial by trial; Holm's correction within a "
+        "cell. `rank_biserial` and `dominance` are effect sizes: +1 means that the "
+        "proposed method is better in every pair, -1 that it is worse in every pair.",
         "",
     ]
     for metric, title in METRIC_TITLES.items():
         rows = collect(results, metric)
-        tests = pairwise(rows, metric)
+        tests = pairwise_by_input(results, metric)
         ranking = rank_rows(rows, metric)
         frames.append(tests)
         words = [*pairwise_words(tests), *ranking_words(ranking)]

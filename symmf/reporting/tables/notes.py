@@ -32,7 +32,7 @@ def table_notes(rows: Sequence[Row], results: Results, *, has_rule: bool) -> lis
             for cell in row.cells.values()
             if cell.reading.label != row.title
         }
-        if row.primary and entries:
+        if (row.primary or row.arm) and entries:
             notes.append(f"The row {row.title} is the entry {', '.join(entries)}.")
         if any(cell.reading.choice is Choice.BLIND for cell in row.cells.values()):
             notes.append(f"{row.title}: the λ with the best silhouette of each trial.")
@@ -41,6 +41,10 @@ def table_notes(rows: Sequence[Row], results: Results, *, has_rule: bool) -> lis
                 f"{row.title}: the λ with the best mean AC of each cell. It peeks at "
                 "the labels and is no method a user could run."
             )
+    apart = {row.key.apart: None for row in rows if row.key.apart and not row.arm}
+    if apart:
+        listed = ", ".join(f"[{name}]" for name in apart)
+        notes.append(f"Rows with {listed} are of the experiments whose names end so.")
     for experiment in results.experiments:
         note = str(experiment.config.get("note") or "").strip()
         if note and experiment.name in used:

@@ -8,7 +8,6 @@ nothing is concluded.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable
 from enum import StrEnum
 
@@ -18,7 +17,7 @@ from symmf.paper.values import METRIC_TITLES, ROWS, published_values
 from symmf.reporting.results import Results, remembered, run_command
 from symmf.reporting.selection.cells import ENOUGH_TRIALS, Cell, CellKey, collect
 from symmf.reporting.statistics.intervals import INTERVAL_METHOD, bootstrap_interval
-from symmf.reporting.verdicts.ceilings import ROUNDING, ceilings
+from symmf.reporting.verdicts.ceilings import ROUNDING, Ceiling, ceilings
 
 TOLERANCE = 0.02
 
@@ -43,8 +42,8 @@ RULE = (
 COLUMNS = (
     *("metric", "row", "dataset", "n_clusters", "published", "reading", "method"),
     *("label", "lambda", "experiment", "mean", "std", "low", "high", "difference"),
-    *("n_good", "n_total", "verdict", "ceiling", "above_ceiling", "reason", "command"),
-    "keys",
+    *("n_good", "n_total", "verdict", "ceiling", "ceiling_high", "ceiling_label"),
+    *("ceiling_classifiers", "beside_ceiling", "reason", "command", "keys"),
 )
 KEY_LENGTH = 12  # as much of a trial's key as `symmf info` needs
 
@@ -92,12 +91,11 @@ def compare(results: Results) -> pd.DataFrame:
         ceiling = ceilings(results, metric).get(key)
         shared: dict[str, object] = {
             **dict(zip(COLUMNS[:5], [metric, row, *key, value], strict=True)),
-            "ceiling": ceiling.best.mean if ceiling else math.nan,
-            "above_ceiling": ("yes" if ceiling.below(value) else "no")
-            if ceiling
-            else "",
+            **_beside_ceiling(ceiling, value),
         }
-        here = _once(found.get((metric, row, key), []))
+        # Trials that two experiments share are those of the main one.
+        known = found.get((metric, row, key), [])
+        here = _once(sorted(known, key=lambda cell: cell.reading.apart != ""))
         first = next((cell for cell in here if cell.reading.primary), None)
         primary = _ours(first, value) if first and first.n_good else _absent(first, key)
         records.append(shared | {"reading": "primary"} | primary)
@@ -107,6 +105,18 @@ def compare(results: Results) -> pd.DataFrame:
             if cell is not first and cell.n_good
         ]
     return pd.DataFrame(records, columns=list(COLUMNS))
+
+
+def _beside_ceiling(ceiling: Ceiling | None, published: float) -> dict[str, object]:
+    if ceiling is None:
+        return {"ceiling_label": "", "ceiling_classifiers": 0, "beside_ceiling": ""}
+    return {
+        "ceiling": ceiling.best.mean,
+        "ceiling_high": ceiling.high,
+        "ceiling_label": ceiling.best.reading.label,
+        "ceiling_classifiers": ceiling.n_classifiers,
+        "beside_ceiling": ceiling.stands(published),
+    }
 
 
 def _once(found: Iterable[Cell]) -> list[Cell]:

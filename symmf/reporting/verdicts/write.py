@@ -11,7 +11,9 @@ import pandas as pd
 
 from symmf.files import csv_text, write_text
 from symmf.paper.values import DATASET_TITLES, METRIC_TITLES, ROWS
-from symmf.reporting.verdicts import ceilings
+from symmf.reporting.results import Results
+from symmf.reporting.verdicts import ceilings, inputs
+from symmf.reporting.verdicts.ceilings import Reach
 from symmf.reporting.verdicts.claims import Decided
 from symmf.reporting.verdicts.values import RULE, ValueVerdict, counts, primary
 from symmf.texts import markdown_table, markdown_text
@@ -23,15 +25,17 @@ HEADS = (
 ABSENT = "–"
 
 
-def write_comparison(comparison: pd.DataFrame, folder: Path) -> list[Path]:
+def write_comparison(
+    comparison: pd.DataFrame, results: Results, folder: Path
+) -> list[Path]:
     """Write ``compare.csv`` and ``compare.md``; return the paths."""
     return [
         write_text(folder / "compare.csv", csv_text(comparison)),
-        write_text(folder / "compare.md", _markdown(comparison)),
+        write_text(folder / "compare.md", _markdown(comparison, results)),
     ]
 
 
-def _markdown(comparison: pd.DataFrame) -> str:
+def _markdown(comparison: pd.DataFrame, results: Results) -> str:
     total = counts(comparison)
     lines = [
         "# Ours beside the published values",
@@ -45,6 +49,7 @@ def _markdown(comparison: pd.DataFrame) -> str:
         "The trials behind a line are those of its experiment, its reading and its K; "
         "`compare.csv` has their keys, and `symmf info KEY` shows each.",
         "",
+        *_inputs(results),
         *_above_ceilings(primary(comparison)),
     ]
     for metric, title in METRIC_TITLES.items():
@@ -87,17 +92,19 @@ def _cells(line: dict[Any, Any]) -> list[str]:
 
 def _above_ceilings(lines: pd.DataFrame) -> Iterable[str]:
     """List the published values above every classifier with labels, if any was run."""
-    known = lines[lines["above_ceiling"] != ""]
+    known = lines[lines["beside_ceiling"] != ""]
     if not len(known):
         return
-    above = known[known["above_ceiling"] == "yes"]
+    above = known[known["beside_ceiling"] != Reach.WITHIN]
+    clear = int((above["beside_ceiling"] == Reach.CLEARLY_ABOVE).sum())
     yield "## Beside classifiers with labels"
     yield ""
     yield ceilings.RULE
     yield ""
     yield (
-        f"Of {len(known)} published values in cells with classifiers, {len(above)} are "
-        "above every one."
+        f"Of {len(known)} published values in cells with classifiers, {len(above)} "
+        f"{_are(len(above))} above the mean of every classifier, {clear} of them "
+        "clearly."
     )
     yield ""
     if len(above):
@@ -108,13 +115,47 @@ def _above_ceilings(lines: pd.DataFrame) -> Iterable[str]:
                 str(line["n_clusters"]),
                 ROWS[str(line["row"])],
                 f"{line['published']:.3f}",
-                f"{line['ceiling']:.3f}",
+                f"{line['ceiling']:.3f} ({markdown_text(line['ceiling_label'])}, best "
+                f"of {line['ceiling_classifiers']})",
+                f"{line['ceiling_high']:.3f}",
+                str(line["beside_ceiling"]),
             ]
             for line in above.to_dict("records")
         ]
-        heads = ["metric", "data", "K", "method", "published", "best classifier"]
-        yield markdown_table(heads, rows, "llrlrr")
+        heads = [
+            *("metric", "data", "K", "method", "published", "best classifier's mean"),
+            *("highest end of an interval", "published value is"),
+        ]
+        yield markdown_table(heads, rows, "llrlrlrl")
         yield ""
+
+
+def _are(count: int) -> str:
+    return "is" if count == 1 else "are"
+
+
+def _inputs(results: Results) -> Iterable[str]:
+    """Say what the input decides: a table of paired changes and what follows."""
+    found = inputs.changes(results)
+    if not found:
+        return
+    kinds = list(inputs.KINDS)
+    rows = [
+        [
+            change.title,
+            METRIC_TITLES[change.metric],
+            *(str(change.effects.get(kind, ABSENT)) for kind in kinds),
+        ]
+        for change in found
+    ]
+    yield "## What the input decides"
+    yield ""
+    yield inputs.RULE
+    yield ""
+    yield markdown_table(["change", "metric", *kinds], rows, "lllll")
+    yield ""
+    yield from (f"- {text}" for text in inputs.input_words(results))
+    yield ""
 
 
 def write_ledger(decided: Sequence[Decided], folder: Path) -> list[Path]:

@@ -1,0 +1,219 @@
+"""What the input decides, and what lambda and the iterations add to it.
+
+The same entries of the proposed method were run on inner products and on the graph
+that all methods share, with the same draws, so their trials can be paired.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from symmf.paper.roles import Role
+from symmf.paper.values import DATASET_TITLES, METRIC_TITLES
+from symmf.reporting.results import Experiment, Results
+from symmf.reporting.selection.arms import Arm, arms
+from symmf.reporting.selection.cells import Cell, CellKey, cells
+from symmf.reporting.selection.readings import REFERENCE_WEIGHT, Reading
+from symmf.reporting.statistics.intervals import bootstrap_interval, paired_values
+
+RULE = (
+    "Differences are paired: the same draws on both sides. Intervals are the 95 % "
+    "percentile bootstrap of the mean over all paired trials. Trials of a data set "
+    "share samples, so the intervals are narrower than new data sets would make them. "
+    "An effect is called consistent if its interval leaves out zero and at least three "
+    "quarters of the cells have its sign."
+)
+CONSISTENT = 0.75
+
+Cells = dict[CellKey, Cell]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Effect:
+    """One choice instead of another, over all cells that have both."""
+
+    mean: float
+    low: float
+    high: float
+    n_pairs: int
+    n_up: int
+    n_down: int
+    n_cells: int
+
+    @property
+    def consistent(self) -> bool:
+        """Whether it has one sign: of the interval, and in most cells."""
+        agree = self.n_up if self.mean > 0 else self.n_down
+        return (self.low > 0 or self.high < 0) and agree >= CONSISTENT * self.n_cells
+
+    def __str__(self) -> str:
+        return (
+            f"{self.mean:+.3f} ({self.low:+.3f} to {self.high:+.3f}; higher in "
+            f"{self.n_up}, lower in {self.n_down} of {self.n_cells} cells)"
+        )
+
+
+def effect(new: Cells, old: Cells) -> Effect | None:
+    """Return ``new`` minus ``old``, trial by trial; None without common cells."""
+    differences: list[float] = []
+    means: list[float] = []
+    for key in new.keys() & old.keys():
+        if new[key].enough and old[key].enough:
+            found = np.subtract(*paired_values(new[key], old[key]))
+            differences += found.tolist()
+            means.append(float(found.mean()))
+    if not differences:
+        return None
+    low, high = bootstrap_interval(sorted(differences))
+    return Effect(
+        mean=float(np.mean(sorted(differences))),
+        low=low,
+        high=high,
+        n_pairs=len(differences),
+        n_up=sum(mean > 0 for mean in means),
+        n_down=sum(mean < 0 for mean in means),
+        n_cells=len(means),
+    )
+
+
+def _is_released(reading: Reading) -> bool:
+    return bool(reading.settings.get("published"))
+
+
+def _is_converged(reading: Reading) -> bool:
+    return reading.solver == "projected_gradient" and not _is_released(reading)
+
+
+def _is_closed(reading: Reading) -> bool:
+    return reading.solver == "eigen"
+
+
+RELEASED = "20 iterations as released"
+CONVERGED = "to convergence"
+CLOSED = "closed form"
+KINDS: dict[str, Callable[[Reading], bool]] = {
+    RELEASED: _is_released,
+    CONVERGED: _is_converged,
+    CLOSED: _is_closed,
+}
+INPUT = f"the graph instead of inner products, lambda {REFERENCE_WEIGHT:g}"
+REGULARISER = f"lambda {REFERENCE_WEIGHT:g} instead of 0, on the graph"
+
+
+def entries(
+    results: Results, role: Role, metric: str, kind: str, weight: float
+) -> Cells:
+    """Return the cells of one kind of entry of the proposed method, at one lambda.
+
+    Rows of H as they are, no constraint. Where a cell has several such entries, the
+    first one in the file.
+    """
+    out: Cells = {}
+    for experiment in results.of(role):
+        for cell in cells(experiment, metric):
+            reading = cell.reading
+            plain = not reading.settings.get("unit_rows") and reading.choice is None
+            ours = reading.estimator == "symmf" and KINDS[kind](reading)
+            known = cell.key.dataset in DATASET_TITLES
+            if known and plain and ours and _weight(experiment, reading) == weight:
+                out.setdefault(cell.key, cell)
+    return out
+
+
+def _weight(experiment: Experiment, reading: Reading) -> float | None:
+    if reading.weight is not None:
+        return reading.weight
+    trials = experiment.trials[experiment.trials["method"] == reading.method]
+    found = trials["lambda"].dropna().unique()
+    return float(found[0]) if len(found) == 1 else None
+
+
+def spread(arm: Arm, metric: str) -> float | None:
+    """Return how far the methods of an arm lie apart in a cell, on average."""
+    found: dict[CellKey, list[float]] = {}
+    for row in arm.rows[metric]:
+        for key, cell in row.cells.items():
+            if cell.enough and key.dataset in DATASET_TITLES:
+                found.setdefault(key, []).append(cell.mean)
+    widths = [max(means) - min(means) for means in found.values() if len(means) > 2]
+    return float(np.mean(widths)) if widths else None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Change:
+    """What one choice instead of another does to the entries of every kind."""
+
+    title: str
+    metric: str
+    effects: dict[str, Effect]
+
+
+def changes(results: Results) -> list[Change]:
+    """Return what the input and what lambda change, for each metric."""
+    reference = REFERENCE_WEIGHT
+    asked = {
+        INPUT: ((Role.EQUAL_TERMS, reference), (Role.COMPARISON, reference)),
+        REGULARISER: ((Role.EQUAL_TERMS, reference), (Role.EQUAL_TERMS, 0.0)),
+    }
+    out = []
+    for title, (new, old) in asked.items():
+        for metric in METRIC_TITLES:
+            found = {}
+            for kind in KINDS:
+                sides = (
+                    entries(results, role, metric, kind, weight)
+                    for role, weight in (new, old)
+                )
+                if (known := effect(*sides)) is not None:
+                    found[kind] = known
+            if found:
+                out.append(Change(title=title, metric=metric, effects=found))
+    return out
+
+
+def input_words(results: Results) -> list[str]:
+    """Return what follows from the changes, as sentences."""
+    out = []
+    for change in changes(results):
+        title = METRIC_TITLES[change.metric]
+        if change.title == INPUT:
+            out += _on_input(results, change, title)
+        else:
+            out.append(_on_weight(change, title))
+    return out
+
+
+def _on_input(results: Results, change: Change, title: str) -> list[str]:
+    out = []
+    widths = {arm.role: spread(arm, change.metric) for arm in arms(results)}
+    apart, closed = widths.get(Role.EQUAL_TERMS), change.effects.get(CLOSED)
+    if apart is not None and closed is not None:
+        more = "more" if abs(closed.mean) > apart else "less"
+        out.append(
+            f"{title}: the input decides {more} than the method. In closed form the "
+            f"graph instead of inner products changes the mean by {closed.mean:+.3f}; "
+            "the highest and the lowest method on the same graph lie "
+            f"{apart:.3f} apart, averaged over cells."
+        )
+    released = change.effects.get(RELEASED)
+    if released is not None:
+        lower = "lower" if released.mean < 0 else "higher"
+        steady = "" if released.consistent else ", though not consistently"
+        out.append(
+            f"{title}: the 20 iterations as released give {lower} scores on the graph "
+            f"than on inner products{steady} ({released.mean:+.3f})."
+        )
+    return out
+
+
+def _on_weight(change: Change, title: str) -> str:
+    steady = [kind for kind, each in change.effects.items() if each.consistent]
+    rest = [kind for kind in change.effects if kind not in steady]
+    if not steady:
+        return f"{title}: on the graph lambda has no consistent effect on any entry."
+    said = " and ".join(f"{k} ({change.effects[k].mean:+.3f})" for k in steady)
+    text = f"{title}: on the graph lambda has a consistent effect on: {said}"
+    return f"{text}; not on: {' and '.join(rest)}." if rest else f"{text}."
