@@ -5,12 +5,14 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
-from typing import Literal
+from functools import partial
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
 from symmf.clustering._deep import inputs, networks
 from symmf.clustering._deep.affinity import subspace_affinity
+from symmf.clustering._deep.rounds import train_in_rounds
 from symmf.clustering.base import Clusterer, History
 from symmf.clustering.spectral import njw_embedding
 from symmf.errors import InputError
@@ -19,6 +21,12 @@ from symmf.notation import AnyMatrix, FloatArray
 from symmf.seeds import RandomState, spawn_seed
 from symmf.solvers import Stop
 from symmf.validation import check_choice, check_number
+
+if TYPE_CHECKING:
+    import torch
+
+# Steps of C for one of the network, where a step of the network is expensive.
+_STEPS_PER_ROUND = {"conv": 5, "conv_small": 5, "dense": 1}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,8 +93,9 @@ class DSC(Clusterer):
     lambda1, lambda2 : float, default=None
         Weights in the loss; None is 1 and 150 (images), 1 and 20 (dense).
     n_finetune : int, default=None
-        Steps of joint training; None is 30 (images), 15 (dense). An entry of C moves
-        by about ``learning_rate`` per step, so this is early stopping, and it matters.
+        Steps of C in joint training; None is 30 (images), 15 (dense). An entry of C
+        moves by about ``learning_rate`` per step, so this is early stopping, and it
+        matters.
     n_pretrain : int, default=None
         Most batches the autoencoder alone is trained for; None is 1500 and 300.
     pretrain_tol : float, default=None
@@ -112,12 +121,18 @@ class DSC(Clusterer):
         first. ``"auto"`` does so when X is sparse and holds counts, that is whole
         numbers and none negative; text that is already weighted is left alone.
     learning_rate : float, default=1e-3
-        Of Adam, in both phases.
+        Of Adam, in both phases; in joint training of images, the network takes one
+        step of five times this for every five of C.
     warm_start_closed_form : bool, default=False
         Start C at the exact minimiser for the pretrained latent rows instead of at
         1e-8. This is a variant of the method.
     n_init : int, default=20
         Restarts of the final k-means, each with a k-means++ start.
+    published : bool, default=False
+        Train network and C jointly in every step, with all latent numbers. By default
+        images are trained in rounds of five steps of C and a longer one of the
+        network, and C is fitted to the latent rows in their 128 leading directions;
+        text and vectors are trained as published, in blocks of rows.
     random_state : int, Generator, RandomState or None, default=None
         Seeds weights, batches, SVD and k-means. The same integer gives the same bits.
 
@@ -134,12 +149,13 @@ class DSC(Clusterer):
     solver_ : str
         Always ``"adam"``.
     n_iter_ : int
-        Steps of joint training.
+        Steps of joint training, of the network where it takes fewer than C.
     n_pretrain_ : int
         Steps of pretraining.
     history_ : History
         ``error`` is the loss over the squared norm of the network's input, ``seconds``
         the time, pretraining included; before the first and after every joint step.
+        What lies outside the leading directions counts as not expressed.
     objective_ : float
         Last value of the loss.
     stop_ : str
@@ -151,8 +167,9 @@ class DSC(Clusterer):
 
     Notes
     -----
-    A step of joint training costs about 6 n² p flops for p latent numbers, and memory
-    grows as 16 n² bytes for C with its gradient and moments. Sums are used in the loss
+    A step of C costs about 4 n² r flops for min(p, 128) = r of p latent numbers (6 n² p
+    as published), and memory grows as 12 n² bytes for C and its moments (16 n² with the
+    gradient as published). Sums are used in the loss
     as published: the weights mean nothing under means.
 
     Departures from the released program, all measured to help or to do no harm:
@@ -206,6 +223,7 @@ class DSC(Clusterer):
         learning_rate: float = 1e-3,
         warm_start_closed_form: bool = False,
         n_init: int = 20,
+        published: bool = False,
         random_state: RandomState = None,
     ) -> None:
         self.n_clusters = n_clusters
@@ -228,6 +246,7 @@ class DSC(Clusterer):
         self.learning_rate = learning_rate
         self.warm_start_closed_form = warm_start_closed_form
         self.n_init = n_init
+        self.published = published
         self.random_state = random_state
 
     def _fit(self, X: AnyMatrix, rng: np.random.Generator) -> None:
@@ -314,7 +333,36 @@ class DSC(Clusterer):
         if self.architecture_ == "dense":
             networks.rescale_latent(network, tensor)
         pretrained = time.perf_counter() - start
-        tuned = networks.fine_tune(
+        tuned = self._fine_tune(network, tensor, settings, generator)
+        self.coefficients_: FloatArray = tuned.C
+        scale = max(float(np.square(rows, dtype=np.float64).sum()), 1e-12)
+        self._tell(
+            matrix=f"C: self-expression, {self.architecture_} network",
+            solver="adam",
+            stop=Stop.max_iter,
+            n_iter=len(tuned.loss) - 1,
+            objective=float(tuned.loss[-1]),
+            history=History(
+                error=tuned.loss / scale, seconds=tuned.seconds + pretrained
+            ),
+        )
+
+    def _fine_tune(
+        self,
+        network: networks.Autoencoder,
+        tensor: torch.Tensor,
+        settings: Settings,
+        generator: torch.Generator,
+    ) -> networks.FineTuned:
+        """Train network and C jointly, step by step or in rounds."""
+        tune = networks.fine_tune
+        if not self.published:
+            tune = partial(
+                train_in_rounds,
+                steps_per_round=_STEPS_PER_ROUND[self.architecture_],
+                generator=generator,
+            )
+        return tune(
             network,
             tensor,
             n_steps=settings.n_finetune,
@@ -323,16 +371,4 @@ class DSC(Clusterer):
             regularizer=self.regularizer,
             learning_rate=self.learning_rate,
             closed_form_start=self.warm_start_closed_form,
-        )
-        self.coefficients_: FloatArray = tuned.C
-        scale = max(float(np.square(rows, dtype=np.float64).sum()), 1e-12)
-        self._tell(
-            matrix=f"C: self-expression, {self.architecture_} network",
-            solver="adam",
-            stop=Stop.max_iter,
-            n_iter=settings.n_finetune,
-            objective=float(tuned.loss[-1]),
-            history=History(
-                error=tuned.loss / scale, seconds=tuned.seconds + pretrained
-            ),
         )

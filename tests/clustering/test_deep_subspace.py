@@ -1,6 +1,7 @@
 import importlib.util
 import pickle
 import sys
+from functools import partial
 
 import numpy as np
 import pytest
@@ -8,7 +9,7 @@ from scipy import sparse
 
 from symmf.clustering import DSC
 from symmf.clustering._deep import inputs as _deep_inputs
-from symmf.clustering._deep import networks
+from symmf.clustering._deep import networks, rounds
 from symmf.clustering._deep.affinity import closed_form_coefficients
 from symmf.errors import InputError, SymmfWarning
 from symmf.features.preprocess import tfidf
@@ -187,6 +188,68 @@ def test_the_closed_form_start_works_as_a_variant(directions):
     plain = DSC(3, random_state=0, **QUICK).fit(X)
     assert accuracy(y, model.labels_) == 1.0
     assert model.history_.error[0] < 0.5 * plain.history_.error[0]
+
+
+@pytest.mark.parametrize("regularizer", ["l2", "l1"])
+def test_rounds_of_one_step_are_joint_training_as_published(
+    torch, monkeypatch, regularizer
+):
+    # Several blocks of rows, the last one short.
+    monkeypatch.setattr(rounds, "_ROWS", 8)
+    monkeypatch.setattr(rounds, "_IMAGES", 7)
+    X = torch.rand(30, 6, generator=torch.Generator().manual_seed(1))
+    options = {"n_steps": 12, "lambda1": 0.5, "lambda2": 3.0, "learning_rate": 1e-2}
+    found = []
+    for train in (
+        networks.fine_tune,
+        partial(rounds.train_in_rounds, steps_per_round=1, generator=None),
+    ):
+        network = networks.dense_autoencoder(6, torch.Generator().manual_seed(0))
+        found.append(train(network, X, regularizer=regularizer, **options))
+    # Sums in single precision, added in another order.
+    assert np.allclose(found[1].loss, found[0].loss, rtol=1e-4)
+    assert np.allclose(found[1].C, found[0].C, atol=1e-4)
+    assert np.abs(found[0].C).max() > 0.02
+
+
+@pytest.mark.parametrize("rank", [128, 20])
+def test_rounds_end_at_the_loss_they_report(torch, monkeypatch, stripes, rank):
+    """The loss of few directions is that of all latent numbers, to what they miss."""
+    monkeypatch.setattr(rounds, "RANK", rank)
+    images = torch.from_numpy(_deep_inputs.image_inputs(stripes[0], (8, 7, 1)))
+    generator = torch.Generator().manual_seed(0)
+    network = networks.convolutional_autoencoder((8, 7, 1), 1, generator)
+    tuned = rounds.train_in_rounds(
+        network,
+        images,
+        n_steps=13,
+        steps_per_round=5,
+        lambda1=1.0,
+        lambda2=150.0,
+        regularizer="l2",
+        learning_rate=1e-3,
+        generator=generator,
+    )
+    assert len(tuned.loss) == 4
+    assert np.abs(tuned.C).max() <= 13.5e-3  # an entry moves by 1e-3 a step
+    with torch.no_grad():
+        Z, C = network.encoder(images), torch.from_numpy(tuned.C)
+        exact = (images - network.decoder(C @ Z)).square().sum()
+        exact += C.square().sum() + 75 * (Z - C @ Z).square().sum()
+    assert tuned.loss[-1] == pytest.approx(float(exact), rel=1e-2)
+    assert tuned.loss[-1] < tuned.loss[0]
+
+
+@needs_torch
+def test_images_are_trained_in_every_step_as_published(stripes):
+    X, y = stripes
+    model = DSC(2, image_shape=[8, 7], random_state=0)
+    assert model.fit(X).n_iter_ == 6
+    loss = model.objective_
+    model.set_params(published=True).fit(X)
+    assert model.n_iter_ == 30
+    assert accuracy(y, model.labels_) == 1.0
+    assert loss < 1.05 * model.objective_
 
 
 @pytest.mark.parametrize("regularizer", ["l2", "l1"])

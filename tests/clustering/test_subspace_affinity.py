@@ -59,6 +59,18 @@ def test_the_threshold_works_across_its_blocks(monkeypatch):
     assert np.array_equal(threshold_columns(C, 0.3, 2), whole)
 
 
+@pytest.mark.parametrize("threshold", [0.04, 0.6])
+def test_the_threshold_is_the_same_whether_few_or_all_entries_are_sorted(
+    monkeypatch, threshold
+):
+    # Of 150 entries the largest 64 hold 4 percent of the sum but not 60.
+    C = np.random.default_rng(0).uniform(0.8, 1, (150, 9)).astype(np.float32)
+    few = threshold_columns(C, threshold, 2)
+    monkeypatch.setattr(module, "_FEW", 1000)
+    assert np.array_equal(threshold_columns(C, threshold, 2), few)
+    assert few.dtype == np.float32
+
+
 def test_a_column_of_zeros_stays():
     C = np.ones((4, 4))
     C[:, 1] = 0

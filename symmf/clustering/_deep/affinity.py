@@ -15,6 +15,8 @@ from symmf.notation import AnyMatrix, FloatArray
 
 DENSE_LIMIT = 1600
 _BLOCK = 512
+# Largest entries of a column that are looked at first; mostly they suffice.
+_FEW = 64
 _TINY = 1e-12
 
 
@@ -55,21 +57,42 @@ def threshold_columns(C: FloatArray, threshold: float, min_keep: int = 1) -> Flo
     Entries are kept in order of decreasing magnitude until they hold at least the share
     ``threshold`` of the column's L1 norm, and never fewer than ``min_keep`` of them.
     """
-    C = np.asarray(C, dtype=np.float64)
+    C = np.asarray(C)
     if threshold >= 1.0:
         return C.copy()
-    n_rows, n_columns = C.shape
     kept = np.zeros_like(C)
-    positions = np.arange(n_rows)[:, None]
-    for start in range(0, n_columns, _BLOCK):  # blocks bound the memory of the sort
-        block = C[:, start : start + _BLOCK]
-        order = np.argsort(-np.abs(block), axis=0, kind="stable")
-        values = np.take_along_axis(block, order, axis=0)
-        mass = np.cumsum(np.abs(values), axis=0)
-        count = 1 + np.sum(mass < threshold * mass[-1], axis=0)
-        values[positions >= np.maximum(count, min_keep)] = 0.0
-        np.put_along_axis(kept[:, start : start + _BLOCK], order, values, axis=0)
+    for start in range(0, C.shape[1], _BLOCK):  # blocks bound the memory of the sort
+        columns = np.ascontiguousarray(C[:, start : start + _BLOCK].T)
+        short = _shortened(columns, threshold, min_keep, max(_FEW, min_keep))
+        kept[:, start : start + _BLOCK] = short.T
     return kept
+
+
+def _shortened(
+    rows: FloatArray, threshold: float, min_keep: int, most: int
+) -> FloatArray:
+    """Apply the threshold to rows; only the ``most`` largest entries are sorted."""
+    n = rows.shape[1]
+    sizes = np.abs(rows)
+    if most < n:
+        largest = np.argpartition(sizes, n - most, axis=1)[:, n - most :]
+        largest.sort(axis=1)  # so that ties are broken by position
+    else:
+        largest = np.broadcast_to(np.arange(n), rows.shape)
+    found = np.take_along_axis(sizes, largest, axis=1)
+    order = np.argsort(-found, axis=1, kind="stable")
+    found = np.take_along_axis(found, order, axis=1)
+    goal = threshold * sizes.sum(axis=1, dtype=np.float64, keepdims=True)
+    mass = np.cumsum(found, axis=1, dtype=np.float64)
+    if most < n and np.any(mass[:, -1:] < goal):
+        return _shortened(rows, threshold, min_keep, n)
+    count = np.maximum(1 + np.sum(mass < goal, axis=1), min_keep)
+    largest = np.take_along_axis(largest, order, axis=1)
+    values = np.take_along_axis(rows, largest, axis=1)
+    values[np.arange(values.shape[1]) >= count[:, None]] = 0.0
+    short = np.zeros_like(rows)
+    np.put_along_axis(short, largest, values, axis=1)
+    return short
 
 
 def leading_eigenpairs(S: FloatArray, rank: int) -> tuple[FloatArray, FloatArray]:
@@ -94,7 +117,7 @@ def _lanczos(S: FloatArray, rank: int) -> tuple[FloatArray, FloatArray] | None:
     operator: AnyMatrix = S
     if np.count_nonzero(S) < 0.2 * S.size:
         operator = sparse.csr_array(S)
-    start = np.ones(n)
+    start = np.ones(n, S.dtype)
 
     def left_over(v: FloatArray) -> FloatArray:
         rest: FloatArray = operator @ v - U @ (w * (U.T @ v))
@@ -102,9 +125,9 @@ def _lanczos(S: FloatArray, rank: int) -> tuple[FloatArray, FloatArray] | None:
 
     try:
         w, U = eigsh(operator, k=rank, which="LM", v0=start)
-        rest = LinearOperator((n, n), matvec=left_over, dtype=np.float64)
+        rest = LinearOperator((n, n), matvec=left_over, dtype=S.dtype)
         # A start along the found space would be deflated to nothing.
-        probe = np.cos(np.arange(n))
+        probe = np.cos(np.arange(n)).astype(S.dtype)
         missed = eigsh(
             rest, k=1, which="LM", v0=probe, tol=1e-3, return_eigenvectors=False
         )
@@ -152,7 +175,7 @@ def subspace_affinity(
     Returns
     -------
     array of shape (n, n)
-        Symmetric, entries in [0, 1], ones on the diagonal.
+        Symmetric, entries in [0, 1], ones on the diagonal; double precision.
 
     Examples
     --------
@@ -164,16 +187,28 @@ def subspace_affinity(
     """
     n = C.shape[0]
     S = threshold_columns(C, threshold, min(min_keep, n))
-    S = (S + S.T) / 2.0
+    S = S + S.T
+    S *= 0.5
     if set_diagonal:
         np.fill_diagonal(S, 1.0)
     rank = max(1, min(subspace_dim * n_clusters + 1, n - 1))
     w, U = leading_eigenpairs(S, rank)
     T = U * np.sqrt(np.abs(w))
     T /= np.maximum(np.linalg.norm(T, axis=1, keepdims=True), _TINY)
-    A: FloatArray = T @ T.T
+    A: FloatArray = T @ T.T  # one triangle copied to the other: exactly symmetric
     np.clip(A, 0.0, 1.0, out=A)
-    np.power(A, power, out=A)
-    A = (A + A.T) / 2.0
+    _raise_to(A, power)
     np.fill_diagonal(A, 1.0)
-    return A
+    # Parts of the graph may be joined by next to nothing: what reads the eigenvectors
+    # of almost equal eigenvalues needs double precision.
+    return A.astype(np.float64, copy=False)
+
+
+def _raise_to(A: FloatArray, power: float) -> None:
+    """Raise the entries to a power, in place; by squares, if it is 2, 4, 8, ..."""
+    squarings = np.log2(power)
+    if squarings < 0 or squarings != int(squarings):
+        np.power(A, power, out=A)
+        return
+    for _ in range(int(squarings)):
+        np.square(A, out=A)

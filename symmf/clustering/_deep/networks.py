@@ -195,6 +195,38 @@ class FineTuned:
     seconds: FloatArray
 
 
+def first_coefficients(
+    network: Autoencoder,
+    X: torch.Tensor,
+    lambda1: float,
+    lambda2: float,
+    regularizer: str,
+    *,
+    closed_form: bool,
+) -> torch.Tensor:
+    """Return C before the first step: nearly zero, or the minimiser for this Z."""
+    import torch
+
+    if closed_form:
+        with torch.no_grad():
+            Z = network.encoder(X).numpy()
+        C = torch.from_numpy(closed_form_coefficients(Z, lambda1, lambda2)).float()
+    else:
+        C = torch.full((len(X), len(X)), C_START)
+    if regularizer == "l1":
+        C.fill_diagonal_(0.0)
+    return C
+
+
+def check_losses(losses: FloatArray) -> None:
+    """Say what to do when a loss is not finite."""
+    if not np.isfinite(losses).all():
+        raise InputError(
+            "The loss of deep subspace clustering became infinite while training. "
+            "Lower learning_rate, or scale X so that its entries are of order one."
+        )
+
+
 def fine_tune(
     network: Autoencoder,
     X: torch.Tensor,
@@ -214,11 +246,9 @@ def fine_tune(
     """
     import torch
 
-    C = torch.full((len(X), len(X)), C_START)
-    if closed_form_start:
-        with torch.no_grad():
-            Z = network.encoder(X).numpy()
-        C = torch.from_numpy(closed_form_coefficients(Z, lambda1, lambda2)).float()
+    C = first_coefficients(
+        network, X, lambda1, lambda2, regularizer, closed_form=closed_form_start
+    )
     C.requires_grad_()
     optimizer = torch.optim.Adam(
         [*network.parameters(), C], lr=learning_rate, fused=True
@@ -251,9 +281,5 @@ def fine_tune(
     with torch.no_grad():
         losses[n_steps] = float(loss())
         final = coefficients().detach().numpy()
-    if not np.isfinite(losses).all():
-        raise InputError(
-            "The loss of deep subspace clustering became infinite while training. "
-            "Lower learning_rate, or scale X so that its entries are of order one."
-        )
+    check_losses(losses)
     return FineTuned(C=final, loss=losses, seconds=seconds)
