@@ -28,7 +28,7 @@ from symmf.solvers._nnls import nnls_bpp
 from symmf.validation import check_choice, check_number
 
 # What ``tol=None`` stands for.
-_TOL, _PUBLISHED_TOL = 1e-5, 1e-4
+_TOL, _PUBLISHED_TOL = 1e-6, 1e-4
 
 
 @dataclass(eq=False)
@@ -142,7 +142,7 @@ class NMF(Clusterer):
         Largest number of iterations.
     tol : float, optional
         Stop when the objective falls by at most this share twice in a row, by default
-        1e-5; 0 never stops. As published: when the projected gradient has shrunk by
+        1e-6; 0 never stops. As published: when the projected gradient has shrunk by
         this factor since the first iteration, by default 1e-4.
     published : bool
         Solve for the two factors in turn, each exactly, by nonnegative least squares
