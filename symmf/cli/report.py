@@ -72,6 +72,7 @@ def tables(
     experiment also gets its own. With EXPERIMENTS, only theirs are shown and written.
     """
     from symmf.reporting.tables.beyond import beyond_table
+    from symmf.reporting.tables.collection import collection_tables
     from symmf.reporting.tables.model import (
         METRICS,
         combined_table,
@@ -90,7 +91,8 @@ def tables(
         for experiment in found.experiments:
             _show(experiment_table(experiment, found, metric), std)
     if not experiments:
-        _show_plain(beyond_table(found))
+        for plain in (beyond_table(found), *collection_tables(found)):
+            _show_plain(plain)
         for gap in missing_tables(found):
             click.echo(f"Missing: {gap.reason}. To make it: {gap.command}")
     # Of chosen experiments only their own tables: the combined ones need all.

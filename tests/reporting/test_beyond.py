@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pandas as pd
@@ -10,6 +11,8 @@ from made_results import entry, table_experiment, trial_row, write
 
 from symmf.reporting.results import load_results
 from symmf.reporting.tables.beyond import beyond_table
+from symmf.reporting.tables.collection import collection_tables
+from symmf.reporting.tables.used_well import used_well_table
 from symmf.reporting.tables.write import write_tables
 
 
@@ -86,3 +89,77 @@ def test_a_choice_with_hindsight_is_said_apart(
 def test_too_few_trials_reach_nothing(tmp_path: Path) -> None:
     scores(tmp_path, "beyond_coil20", "used_well", {"default": 0.99}, n_trials=4)
     assert line(tmp_path)[6] == "0.990"
+
+
+def test_every_way_is_shown_and_the_primary_one_first(tmp_path: Path) -> None:
+    scores(tmp_path, "beyond_coil20", "used_well", {"default": 0.5, "T1": 0.98})
+    scores(tmp_path, "beyond_coil20_a", "used_well", {"T0": 0.99}, row="none")
+    table = used_well_table(load_results(tmp_path))
+    assert [row[:2] for row in table.rows] == [
+        ("COIL-20, K = 2, 10, 20", "published"),
+        ("beyond_coil20", "default, primary"),
+        ("beyond_coil20", "T1"),
+        ("beyond_coil20_a", "T0"),
+    ]
+    # NMI at K = 2 is the published value everywhere; AC is 0.975 there.
+    assert [(row[5], row[-1]) for row in table.rows[1:]] == [
+        ("0.500", "1 of 2"),
+        ("0.980 *", "2 of 2"),
+        ("0.990 *", "2 of 2"),
+    ]
+    # The better ones never stand for the cell in the table of what it takes.
+    assert line(tmp_path)[6] == "0.500"
+    assert set(table.frame["column"]) == {"primary", "further"}
+
+
+def test_without_ways_there_is_no_table_of_them(tmp_path: Path) -> None:
+    table_experiment(tmp_path, ks=(2,), n_trials=5)
+    assert used_well_table(load_results(tmp_path)).rows == ()
+
+
+def collection(folder: Path) -> None:
+    """Write three sets, two with 2 classes; a method that fails on one of them."""
+    ari = {"first": (0.9, 0.5, 0.2), "second": (0.9, 0.8, 0.1), "third": (1.0, 0.1)}
+    rows = []
+    for name, values in ari.items():
+        e = entry("kmeans", name=name, label=name.title(), paper_row="none")
+        for (k, t), value in zip(((2, 0), (2, 1), (3, 0)), values, strict=False):
+            rows.append(trial_row("suite", "clustbench", k, t, e, 0.5, ari=value))
+    rows.append(trial_row("suite", "clustbench", 3, 0, e, "", ari="", status="failed"))
+    config = {
+        "name": "suite", "role": "example", "title": "Suite", "note": "Made up.",
+        "dataset": {"name": "clustbench", "members": "all"}, "trials": 1,
+        "n_clusters": "classes",
+        "methods": [entry("kmeans", name=n, label=n.title()) for n in ari],
+    }  # fmt: skip
+    here = write(folder, config, rows)
+    members = [{"n_classes": 2}, {"n_classes": 2}, {"n_classes": 3}]
+    text = json.loads((here / "provenance.json").read_text())
+    text["facts"] = {"members": members}
+    (here / "provenance.json").write_text(json.dumps(text))
+
+
+def test_a_collection_is_averaged_over_its_sets(tmp_path: Path) -> None:
+    collection(tmp_path)
+    (table,) = collection_tables(load_results(tmp_path))
+    assert [row[:3] for row in table.rows] == [
+        ("Second", "3", "0.600"),
+        ("Third", "2", "0.550"),
+        ("First", "3", "0.533"),
+    ]
+    # Best in, and how often the first method of the file won and lost.
+    assert [row[6:8] for row in table.rows] == [
+        ("1", "1 – 1"),
+        ("1", "1 – 1"),
+        ("1", ""),
+    ]
+    assert table.notes[-1] == "Made up."
+    written = write_tables(
+        load_results(tmp_path), tmp_path / "out", kinds=("markdown",)
+    )
+    assert "suite.md" in {path.name for path in written}
+
+
+def test_an_ordinary_experiment_is_no_collection(tmp_path: Path) -> None:
+    table_experiment(tmp_path, ks=(2,), n_trials=5)
+    assert collection_tables(load_results(tmp_path)) == []

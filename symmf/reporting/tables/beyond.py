@@ -50,7 +50,8 @@ def beyond_table(results: Results) -> PlainTable:
             if cell is not None:
                 run[role] += 1
                 met[role] += meets(cell, value)
-                records.append(_record(key, metric, value, role, cell))
+                record = cell_record(key, metric, value, COLUMNS[role], cell)
+                records.append(record)
         pipelines = cells_of_role(results, Role.USED_WELL, metric).get(key, [])
         hindsight += any(meets(cell, value) for cell in pipelines)
         lines.append(
@@ -59,7 +60,7 @@ def beyond_table(results: Results) -> PlainTable:
                 str(k),
                 METRIC_TITLES[metric],
                 f"{value:.{DIGITS}f}",
-                *(_text(cell, value) for cell in shown.values()),
+                *(cell_text(cell, value) for cell in shown.values()),
             )
         )
     beyond = any(run[role] for role in COLUMNS if role is not Role.COMPARISON)
@@ -83,7 +84,8 @@ def _cell(results: Results, role: Role, metric: str, key: CellKey) -> Cell | Non
     return proposed_cells(results, role, metric).get(key)
 
 
-def _text(cell: Cell | None, published: float) -> str:
+def cell_text(cell: Cell | None, published: float) -> str:
+    """Return the mean as printed, with a star where it reaches the published value."""
     if cell is None:
         return ABSENT
     text = f"{cell.mean:.{DIGITS}f}"
@@ -92,15 +94,16 @@ def _text(cell: Cell | None, published: float) -> str:
     return f"{text} *" if meets(cell, published) else text
 
 
-def _record(
-    key: CellKey, metric: str, published: float, role: Role, cell: Cell
+def cell_record(
+    key: CellKey, metric: str, published: float, column: str, cell: Cell
 ) -> dict[str, object]:
+    """Return one line of the frame behind the table."""
     return {
         "dataset": key.dataset,
         "n_clusters": key.n_clusters,
         "metric": metric,
         "published": published,
-        "column": COLUMNS[role],
+        "column": column,
         "mean": cell.mean if cell.n_good else math.nan,
         "n_good": cell.n_good,
         "n_total": cell.n_total,
@@ -122,9 +125,11 @@ def _notes(
     notes = [
         "A star marks a mean that, as printed, reaches the published value. Reached: "
         f"{', '.join(counts)}.",
+        "Equal terms: on the graph that all symmetric methods share. Used well: the "
+        "entry its file calls primary; other ways are in the table `used_well`. "
         "Ceiling: the best of the classifiers that see labels, cross-validated and "
         "scored like a clustering; no clusterer could be run that way, and another "
-        "classifier might reach more.",
+        "classifier might reach more, so it is evidence and not a bound.",
     ]
     for role, title in COLUMNS.items():
         entries = {

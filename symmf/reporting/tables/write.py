@@ -10,6 +10,7 @@ from symmf.files import csv_text, write_text
 from symmf.paper.roles import Role
 from symmf.reporting.results import Results
 from symmf.reporting.tables.beyond import beyond_table
+from symmf.reporting.tables.collection import collection_tables
 from symmf.reporting.tables.latex import plain_to_latex, to_latex
 from symmf.reporting.tables.markdown import plain_to_markdown, to_markdown
 from symmf.reporting.tables.model import (
@@ -20,6 +21,7 @@ from symmf.reporting.tables.model import (
     experiment_table,
 )
 from symmf.reporting.tables.sizes import sizes_table
+from symmf.reporting.tables.used_well import used_well_table
 
 FORMATS = {"latex": "tex", "markdown": "md", "csv": "csv"}
 
@@ -72,6 +74,16 @@ def to_frame(table: Table) -> pd.DataFrame:
     return pd.DataFrame(records)
 
 
+def plain_tables(results: Results) -> tuple[PlainTable, ...]:
+    """Return the tables of texts: data sets, what it takes, collections."""
+    return (
+        sizes_table(results),
+        beyond_table(results),
+        used_well_table(results),
+        *collection_tables(results),
+    )
+
+
 def write_tables(
     results: Results,
     folder: Path,
@@ -80,7 +92,7 @@ def write_tables(
     std: bool = False,
     combined: bool = True,
 ) -> list[Path]:
-    """Write Tables I to III, combined and per experiment; return the paths."""
+    """Write all tables, combined and per experiment; return the paths."""
     written: list[Path] = []
     suffix = "_std" if std else ""
 
@@ -91,7 +103,7 @@ def write_tables(
                 written.append(write_text(path, render(table, kind, std=std)))
 
     if combined:
-        for plain in (sizes_table(results), beyond_table(results)):
+        for plain in plain_tables(results):
             for kind in kinds if plain.rows else ():
                 path = table_folder(folder) / f"{plain.name}.{FORMATS[kind]}"
                 written.append(write_text(path, render_plain(plain, kind)))
