@@ -12,6 +12,7 @@ from markupsafe import Markup
 from symmf import __version__
 from symmf.files import write_text
 from symmf.reporting.page.grid import KINDS, auto_columns, grid
+from symmf.reporting.page.plain import collection_sections, takes_section
 from symmf.reporting.page.scores import (
     comparison_grid,
     score_tables,
@@ -100,9 +101,12 @@ def context(results: Results) -> dict[str, Any]:
         "script": Markup(_template("report.js")),
         "kinds": KINDS,
         "tiles": _tiles(comparison, decided, audit, experiments),
+        "claims_note": claims.NOTE,
         "claims": [
             {**each.as_record(), "details": each.decision.details} for each in decided
         ],
+        "takes": takes_section(results),
+        "collections": collection_sections(results),
         "missing": lacking,
         "problems": results.problems,
         "sizes": sizes_grid(results),

@@ -65,6 +65,12 @@ def so_far(verdict: ClaimVerdict, missing: str) -> ClaimVerdict:
     return ClaimVerdict.CANNOT if verdict == ClaimVerdict.HOLDS and missing else verdict
 
 
+COMBINED = (
+    " Where the verdicts differ, it holds partly; a single verdict beside ones that "
+    "cannot be decided leaves it undecided."
+)
+
+
 def worst_and_best(verdicts: Sequence[ClaimVerdict]) -> ClaimVerdict:
     """Combine the verdicts on several readings: equal ones stay, others are partly.
 

@@ -20,6 +20,7 @@ from symmf.reporting.selection.cells import Cell, CellKey, Row, dataset_title
 from symmf.reporting.statistics.tests import ALPHA, pairwise
 from symmf.reporting.statistics.words import smallest_p
 from symmf.reporting.verdicts.decision import (
+    COMBINED,
     Decision,
     by_share,
     so_far,
@@ -29,15 +30,15 @@ from symmf.reporting.verdicts.decision import (
 
 TABLES = " && ".join(run_command(name) for name in DATASET_TITLES)
 BY_ARM = (
-    " Decided for each kind of input that was run: each method on its authors' input, "
-    "all on the same inner products, all on the same graph. Where these differ, it "
-    "holds partly, and the evidence says where."
+    " Decided on each kind of input that was run: each method on its authors' input, "
+    "all on the same inner products, all on the same graph." + COMBINED
 )
 DROP_RULE = (
-    "Relative fall of the mean from the smallest to the largest K of a data set, for "
-    "rows that have the same K. Holds: for every data set and metric the proposed "
-    "method falls by no more than the median of the other rows. Holds partly: in at "
-    "least half." + BY_ARM
+    "How much of the mean is lost from the smallest to the largest K, relative to the "
+    "smallest K. A case is a data set and a metric; rows that lack one of its K are "
+    "left out, so that like is compared with like. Holds: in every case the proposed "
+    "method loses no more than the median of the other rows. Holds partly: in at least "
+    "half." + BY_ARM
 )
 
 
@@ -132,7 +133,7 @@ def _best(arm: Arm) -> Share | None:
     n_all = n_won + len(lost)
     if not n_all:
         return None
-    sentence = f"highest mean in {n_won} of {n_all} values, cells and metrics counted"
+    sentence = f"highest mean for {n_won} of {n_all} values"
     return Share(n_yes=n_won, n_all=n_all, sentence=sentence, details=tuple(lost))
 
 
@@ -183,6 +184,10 @@ def _fall(means: dict[int, float], ks: Sequence[int]) -> float:
     return 1 - means[ks[-1]] / means[ks[0]] if means[ks[0]] > 0 else 0.0
 
 
+def _moves(fall: float) -> str:
+    return f"falls by {fall:.0%}" if fall >= 0 else f"rises by {-fall:.0%}"
+
+
 def stable_over_clusters(results: Results) -> Decision:
     """Decide whether the proposed row falls less with K than the others."""
     return _by_arm(
@@ -207,11 +212,11 @@ def _stable(arm: Arm) -> Share | None:
             good.append(fall <= usual)
             parts.append(
                 f"{title} {dataset_title(dataset)}, K = {ks[0]} to {ks[-1]}: ours "
-                f"falls by {fall:.0%}, the median of {len(rest)} others by {usual:.0%}"
+                f"{_moves(fall)}, the median of {len(rest)} others {_moves(usual)}"
             )
     if not good:
         return None
-    sentence = f"falls by no more than the median in {sum(good)} of {len(good)} cases"
+    sentence = f"loses no more than the median in {sum(good)} of {len(good)} cases"
     return Share(
         n_yes=sum(good), n_all=len(good), sentence=sentence, details=tuple(parts)
     )
@@ -233,14 +238,12 @@ def _worse(arm: Arm) -> Share | None:
             if not falls[-1]:
                 shown = ", ".join(f"{mean:.3f}" for mean in means)
                 exceptions.append(
-                    f"not at every step: {row.title} {dataset_title(dataset)} {title} "
-                    f"({shown})"
+                    f"exception: {row.title}, {dataset_title(dataset)}, {title} {shown}"
                 )
     if not falls:
         return None
     sentence = (
-        f"the mean falls from each K to the next in {sum(falls)} of {len(falls)} "
-        "cases, rows, data sets and metrics counted"
+        f"the mean falls from each K to the next in {sum(falls)} of {len(falls)} cases"
     )
     return Share(
         n_yes=sum(falls), n_all=len(falls), sentence=sentence, details=tuple(exceptions)

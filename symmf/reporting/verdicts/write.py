@@ -14,7 +14,7 @@ from symmf.paper.values import DATASET_TITLES, METRIC_TITLES, ROWS
 from symmf.reporting.results import Results
 from symmf.reporting.verdicts import ceilings, inputs
 from symmf.reporting.verdicts.ceilings import Reach
-from symmf.reporting.verdicts.claims import Decided
+from symmf.reporting.verdicts.claims import NOTE, Decided
 from symmf.reporting.verdicts.values import RULE, ValueVerdict, counts, primary
 from symmf.texts import markdown_table, markdown_text
 
@@ -160,7 +160,7 @@ def _inputs(results: Results) -> Iterable[str]:
 
 def write_ledger(decided: Sequence[Decided], folder: Path) -> list[Path]:
     """Write ``claims.csv`` and ``claims.md``; return the paths."""
-    lines = ["# Claims of the paper", ""]
+    lines = ["# Claims of the paper", "", NOTE, ""]
     for each in decided:
         claim, decision = each.claim, each.decision
         lines += [
