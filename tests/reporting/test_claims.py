@@ -238,9 +238,8 @@ def test_the_regulariser_is_judged_on_the_shared_graph_too(tmp_path: Path) -> No
     write(tmp_path, config, rows)
     decision = regulariser_helps(load_results(tmp_path))
     assert decision.verdict is ClaimVerdict.PARTLY
-    assert "all methods share -0.100 to -0.100, and there it holds for 0 of 1" in (
-        decision.evidence
-    )
+    graph = "from -0.10 to -0.10 on the graph that all methods share"
+    assert f"{graph}, where it holds for 0 of 1 pairs" in decision.evidence
     assert "(coil20_graph)" in decision.details[-1]
 
 

@@ -119,9 +119,9 @@ def _decided(
         numbers = [each.number for each in graph]
         n_holds = sum(each.verdict is ClaimVerdict.HOLDS for each in graph)
         parts.append(
-            f"on the graph that all methods share {min(numbers):+.3f} to "
-            f"{max(numbers):+.3f}, and there it holds for {n_holds} of {len(graph)} "
-            "pairs of entry and data set"
+            f"from {min(numbers):+.2f} to {max(numbers):+.2f} on the graph that all "
+            f"methods share, where it holds for {n_holds} of {len(graph)} pairs of "
+            "entry and data set"
         )
     return Decision(
         verdict=worst_and_best([each.verdict for each in (*figure, *graph)]),

@@ -33,11 +33,12 @@ class ValueVerdict(StrEnum):
 
 
 RULE = (
-    "Reproduced: the published value lies in our interval "
-    f"({INTERVAL_METHOD}; {ROUNDING:g} added for rounding) or our mean is within "
-    f"{TOLERANCE:g} of it. Higher, lower: ours is. Too few trials: fewer than "
-    f"{ENOUGH_TRIALS} gave a result, so nothing is concluded. The paper gives no "
-    "spread, so its own uncertainty is not in the interval."
+    "Reproduced: the published value lies in the interval of our mean "
+    f"({INTERVAL_METHOD}; {ROUNDING:g} added for rounding), or our mean is within "
+    f"{TOLERANCE:g} of it. Higher, lower: otherwise, by our mean. "
+    f"Too few trials: fewer than {ENOUGH_TRIALS} gave a result, so nothing is "
+    "concluded. The paper gives no spread, so its own uncertainty is not in the "
+    "interval."
 )
 COLUMNS = (
     *("metric", "row", "dataset", "n_clusters", "published", "reading", "method"),

@@ -120,7 +120,7 @@ def _above_ceilings(lines: pd.DataFrame) -> Iterable[str]:
                 f"{line['ceiling_high']:.3f}",
                 str(line["beside_ceiling"]),
             ]
-            for line in above.to_dict("records")
+            for line in sorted(above.to_dict("records"), key=_place)
         ]
         heads = [
             *("metric", "data", "K", "method", "published", "best classifier's mean"),
@@ -128,6 +128,15 @@ def _above_ceilings(lines: pd.DataFrame) -> Iterable[str]:
         ]
         yield markdown_table(heads, rows, "llrlrlrl")
         yield ""
+
+
+def _place(line: dict[Any, Any]) -> tuple[int, int, int]:
+    """Return where a value stands in the paper: metric, data set, K."""
+    return (
+        list(METRIC_TITLES).index(str(line["metric"])),
+        list(DATASET_TITLES).index(str(line["dataset"])),
+        int(line["n_clusters"]),
+    )
 
 
 def _are(count: int) -> str:
