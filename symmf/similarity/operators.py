@@ -132,6 +132,10 @@ class SymmetricOperator(LinearOperator):
 class DenseOperator(SymmetricOperator):
     """An explicit symmetric array."""
 
+    #: whether this is D^-1/2 A D^-1/2 with A >= 0, whose eigenvalue 1 may be repeated
+    is_normalised_graph = False
+    thin_factor = False
+
     def __init__(self, M: FloatArray) -> None:
         super().__init__(M.shape[0], M.dtype)
         self.M = M

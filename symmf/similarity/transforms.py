@@ -140,6 +140,8 @@ def normalised_cut(A: SymmetricOperator) -> SymmetricOperator:
             thin_factor=getattr(A, "thin_factor", None),
             root_degrees=np.where(alive, np.sqrt(np.maximum(d, 0)), 0.0),
         )
+    if isinstance(S, DenseOperator) and S.M.min(initial=0.0) >= 0:
+        S.is_normalised_graph = True
     return S
 
 
