@@ -47,7 +47,10 @@ def fit(task: dict[str, Any]) -> dict[str, Any]:
         labels=model.labels_,
         **{name: value for name, value in kept.items() if value is not None},
     )
-    return {"seconds": seconds}
+    return {
+        "seconds": seconds,
+        "objective": float(getattr(model, "objective_", np.nan)),
+    }
 
 
 def iterations(task: dict[str, Any]) -> dict[str, Any]:

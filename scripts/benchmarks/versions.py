@@ -9,7 +9,8 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -52,8 +53,21 @@ def call(
     return found
 
 
-def draws() -> Iterator[tuple[str, Any, Any, int, dict[str, dict[str, Any]]]]:
-    """Yield name, rows, classes, K and options per method; no draw of the study.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Draw:
+    """Rows, classes, K, and options per method."""
+
+    name: str
+    X: Any
+    y: Any
+    k: int
+    options: dict[str, dict[str, Any]]
+    #: Methods that read other rows than X.
+    others: dict[str, Any] = field(default_factory=dict)
+
+
+def draws() -> Iterator[Draw]:
+    """Yield rows as the study prepares them; no draw of the study.
 
     Seeds are others than the study's too; the images of all classes are all there are.
     """
@@ -61,11 +75,17 @@ def draws() -> Iterator[tuple[str, Any, Any, int, dict[str, dict[str, Any]]]]:
     from symmf.features.preprocess import preprocess
     from symmf.seeds import generator
 
-    for name, k in (("coil20", 20), ("cifar10", 10)):
+    for name, k, network in (("coil20", 20, "conv"), ("cifar10", 10, "conv_small")):
         data = load_dataset(name)
-        conv = {"architecture": "conv", "image_shape": list(data.image_shape or ())}
-        X = preprocess(data.X, ["unit_rows"])
-        yield f"{data.title}, K={k}", X, data.y, k, {"dsc": conv}
+        conv = {"architecture": network, "image_shape": list(data.image_shape or ())}
+        yield Draw(
+            name=f"{data.title}, K={k}",
+            X=preprocess(data.X, ["unit_rows"]),
+            y=data.y,
+            k=k,
+            options={"dsc": conv},
+            others={"dsc": data.X},
+        )
     for name, k in (("reuters21578", 8), ("tdt2", 10)):
         data = load_dataset(name)
         rng, sizes = generator("benchmark", name, k), np.bincount(data.y)
@@ -82,33 +102,34 @@ def draws() -> Iterator[tuple[str, Any, Any, int, dict[str, dict[str, Any]]]]:
             "gnmf": {"weighting": "cosine"},
             "dsc": {"architecture": "dense"},
         }
-        yield f"{data.title}, K={k}", X, data.y, k, options
+        yield Draw(name=f"{data.title}, K={k}", X=X, y=data.y, k=k, options=options)
 
 
 def baselines(old: Path, repeats: int, only: str | None = None) -> pd.DataFrame:
     """Time every baseline in both versions, single starts, with objective and scores.
 
     The objective is that of the factors handed out, worked out by the same function on
-    the same matrix for both; DSC has none to compare. ``excess`` is ours over theirs.
+    the same matrix for both; for DSC the last loss of its network. ``excess`` is ours
+    over theirs.
     """
     rows: list[dict[str, Any]] = []
     torch = importlib.util.find_spec("torch") is not None
     if not torch:
         click.echo("torch is not installed: DSC is not measured.")
     with tempfile.TemporaryDirectory() as folder:
-        for name, X, y, k, options in draws():
-            if only is not None and only.lower() not in name.lower():
+        for draw in draws():
+            if only is not None and only.lower() not in draw.name.lower():
                 continue
-            path = write_rows(Path(folder), X)
             for method in METHODS:
                 if method == "dsc" and not torch:
                     continue
-                task = {"rows": path, "k": k, "method": method}
-                task["options"] = options.get(method, {})
+                X = draw.others.get(method, draw.X)
+                task = {"rows": write_rows(Path(folder), X), "k": draw.k}
+                task |= {"method": method, "options": draw.options.get(method, {})}
                 pairs = _pairs(old, Path(folder), task, repeats)
-                entry = {"data": name, "n": X.shape[0], "method": method}
-                rows.append(entry | _compared(pairs, method, X, y, task["options"]))
-                click.echo(f"{name}, {method}: {rows[-1].get('ratio')}")
+                entry = {"data": draw.name, "n": X.shape[0], "method": method}
+                rows.append(entry | _compared(pairs, X, draw.y, task))
+                click.echo(f"{draw.name}, {method}: {rows[-1].get('ratio')}")
     return pd.DataFrame(rows)
 
 
@@ -147,7 +168,7 @@ def _pairs(
 
 
 def _compared(
-    pairs: list[dict[str, Any]], method: str, X: Any, y: Any, options: dict[str, Any]
+    pairs: list[dict[str, Any]], X: Any, y: Any, task: dict[str, Any]
 ) -> dict[str, Any]:
     row: dict[str, Any] = {"rounds": len(pairs), "note": ""}
     slow = [v for v in ("before", "now") if pairs[-1][v] is None]
@@ -156,31 +177,31 @@ def _compared(
         pairs = pairs[:-1]
     if not pairs:
         return row
-    evaluate = objective_of(method, X, options)
+    evaluate = objective_of(task["method"], X, task["options"])
     for version in ("before", "now"):
         fits = [pair[version] for pair in pairs]
         row[f"seconds_{version}"] = float(np.median([f["seconds"] for f in fits]))
         row[f"ac_{version}"] = float(np.mean([accuracy(y, f["labels"]) for f in fits]))
         row[f"nmi_{version}"] = float(np.mean([nmi(y, f["labels"]) for f in fits]))
-        if evaluate is not None:
-            row[f"objective_{version}"] = float(np.mean([evaluate(f) for f in fits]))
+        row[f"objective_{version}"] = float(np.mean([evaluate(f) for f in fits]))
     ratio = np.array([p["now"]["seconds"] / p["before"]["seconds"] for p in pairs])
     row |= {"ratio": float(np.median(ratio))}
     row |= {"ratio_low": float(ratio.min()), "ratio_high": float(ratio.max())}
-    if evaluate is not None:
-        row["excess"] = row["objective_now"] / row["objective_before"] - 1
+    row["excess"] = row["objective_now"] / row["objective_before"] - 1
     return row
 
 
-def objective_of(method: str, X: Any, options: dict[str, Any]) -> Any:
-    """Return the function of a fit's factors that the method decreases, or None."""
+def objective_of(
+    method: str, X: Any, options: dict[str, Any]
+) -> Callable[[dict[str, Any]], float]:
+    """Return the function of what was found that the method decreases."""
     from symmf.clustering._data_factors import ncut_weighted, squared_norm
     from symmf.linalg.objectives import trace_split_objective
     from symmf.similarity import build_similarity
     from symmf.similarity.graphs import clip_nonnegative, neighbour_graph
 
     if method == "dsc":
-        return None
+        return lambda found: float(found["objective"])
     if method in ("symnmf", "symhals"):
         name = options.get("similarity", "self_tuning")
         A = clip_nonnegative(build_similarity(X, name))

@@ -143,6 +143,20 @@ def test_objectives_of_factors_are_those_of_the_estimator(
     assert value == pytest.approx(model.objective_)
 
 
+def test_the_loss_of_dsc_is_compared(tmp_path: Path) -> None:
+    pytest.importorskip("torch", reason="PyTorch is not installed")
+    from scripts.benchmarks.versions import ROOT, call, objective_of, write_rows
+    from symmf.clustering import DSC
+
+    X = np.random.default_rng(0).random((30, 6))
+    options = {"n_pretrain": 5, "n_finetune": 3}
+    details = {"rows": write_rows(tmp_path, X), "output": str(tmp_path / "kept.npz")}
+    details |= {"k": 2, "seed": 5, "method": "dsc", "options": options}
+    found = call(ROOT, "fit", **details)
+    model = DSC(2, random_state=5, **options).fit(X)
+    assert objective_of("dsc", X, options)(found) == model.objective_
+
+
 def _graph(X: np.ndarray) -> np.ndarray:
     from symmf.similarity import build_similarity
 
