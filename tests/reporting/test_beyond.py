@@ -66,7 +66,7 @@ def test_the_columns_come_from_roles_and_primary(tmp_path: Path) -> None:
         "Reached: as released 1 of 2, equal terms 1 of 2, used well 2 of 2"
         in (table.notes[0])
     )
-    assert "Used well: default of beyond_coil20 (default)." in table.notes
+    assert "Used well: default, entry default of beyond_coil20." in table.notes
     absent = next(row for row in table.rows if row[0] == "TDT2")
     assert absent[4:] == ("–",) * 4
     paths = write_tables(

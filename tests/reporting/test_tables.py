@@ -192,3 +192,14 @@ def test_terminal_tables_can_be_split(results) -> None:
     shown = console.file.getvalue()  # type: ignore[attr-defined]
     assert "K = 20" in shown
     assert "±" in shown
+
+
+def test_sizes_are_those_of_the_comparison_not_of_features(tmp_path: Path) -> None:
+    table_experiment(tmp_path, ks=(2,), n_trials=2)
+    # Read before the comparison by its name; its rows are features.
+    table_experiment(
+        tmp_path, "beyond_coil20", "coil20", (2,), n_trials=2, role="used_well",
+        sizes=(1440, 99, 20),
+    )  # fmt: skip
+    (line,) = dataset_table(load_results(tmp_path)).to_dict("records")
+    assert (line["dimensions"], line["verdict"]) == (1024, "as published")

@@ -80,7 +80,7 @@ def beyond_table(results: Results) -> PlainTable:
 def _cell(results: Results, role: Role, metric: str, key: CellKey) -> Cell | None:
     if role is Role.CEILING:
         found = cells_of_role(results, role, metric).get(key, [])
-        return max(found, key=lambda cell: cell.mean, default=None)
+        return max(found, key=lambda cell: (cell.enough, cell.mean), default=None)
     return proposed_cells(results, role, metric).get(key)
 
 
@@ -126,19 +126,21 @@ def _notes(
         "A star marks a mean that, as printed, reaches the published value. Reached: "
         f"{', '.join(counts)}.",
         "Equal terms: on the graph that all symmetric methods share. Used well: the "
-        "entry its file calls primary; other ways are in the table `used_well`. "
+        "entry its file calls primary; all ways that were run have a table of their "
+        "own. "
         "Ceiling: the best of the classifiers that see labels, cross-validated and "
         "scored like a clustering; no clusterer could be run that way, and another "
         "classifier might reach more, so it is evidence and not a bound.",
     ]
     for role, title in COLUMNS.items():
-        entries = {
-            f"{cell.reading.name} of {cell.reading.experiment} ({cell.reading.label})"
-            for metric in METRIC_TITLES
-            for cell in proposed_cells(results, role, metric).values()
-        }
-        if entries:
-            notes.append(f"{title.capitalize()}: {', '.join(sorted(entries))}.")
+        entries: dict[str, dict[str, None]] = {}
+        for metric in METRIC_TITLES:
+            for cell in proposed_cells(results, role, metric).values():
+                named = f"{cell.reading.label}, entry {cell.reading.name} of"
+                entries.setdefault(named, {})[cell.reading.experiment] = None
+        said = [f"{named} {', '.join(places)}" for named, places in entries.items()]
+        if said:
+            notes.append(f"{title.capitalize()}: {'; '.join(said)}.")
     if hindsight > met[Role.USED_WELL]:
         notes.append(
             "With hindsight, taking for each value the best of all used-well entries, "

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
+from symmf.paper.roles import Role
 from symmf.paper.values import DATASET_TITLES, published_datasets
 from symmf.reporting.results import Results
 from symmf.reporting.selection.cells import dataset_title
@@ -22,7 +23,10 @@ def dataset_table(results: Results) -> pd.DataFrame:
     """
     published = published_datasets().set_index("dataset")
     lines: dict[str, dict[str, object]] = {}
-    for experiment in results.study:
+    # Other roles may load the data with features of their own.
+    first = results.of(Role.COMPARISON)
+    rest = [e for e in results.study if e.role is not Role.COMPARISON]
+    for experiment in (*first, *rest):
         block = experiment.sizes
         name = str(block["name"])
         found = [block.get(k) for k in ("n_classes", "n_samples", "n_features")]

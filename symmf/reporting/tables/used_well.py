@@ -30,7 +30,7 @@ from symmf.reporting.tables.beyond import (
 from symmf.reporting.tables.model import DIGITS, PlainTable
 
 PRIMARY = "primary"
-PLACES = ("smallest K", "middle K", "largest K")
+PLACES = ("1st K", "2nd K", "3rd K")
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +79,7 @@ def used_well_table(results: Results) -> PlainTable:
                 )
                 if cell is not None
             ]
-    heads = [f"{metric}, {k}" for metric in METRIC_TITLES.values() for k in PLACES]
+    heads = [f"{metric} {k}" for metric in METRIC_TITLES.values() for k in PLACES]
     return PlainTable(
         name="used_well",
         title="Every way of using the framework well",

@@ -50,10 +50,23 @@ class Effect:
         return (self.low > 0 or self.high < 0) and agree >= CONSISTENT * self.n_cells
 
     def __str__(self) -> str:
+        ends = f"{signed(self.low)} to {signed(self.high)}"
         return (
-            f"{self.mean:+.3f} ({self.low:+.3f} to {self.high:+.3f}; higher in "
-            f"{self.n_up}, lower in {self.n_down} of {self.n_cells} cells)"
+            f"{signed(self.mean)} ({ends}; higher in {self.n_up}, lower in "
+            f"{self.n_down} of {self.n_cells} cells)"
         )
+
+
+def signed(value: float) -> str:
+    """Return a difference with its sign; what is printed as zero has none.
+
+    Examples
+    --------
+    >>> signed(0.12), signed(-0.0004)
+    ('+0.120', '0.000')
+    """
+    text = f"{value:+.3f}"
+    return text[1:] if not float(text) else text
 
 
 def effect(new: Cells, old: Cells) -> Effect | None:
@@ -177,12 +190,13 @@ def changes(results: Results) -> list[Change]:
 def input_words(results: Results) -> list[str]:
     """Return what follows from the changes, as sentences."""
     out = []
-    for change in changes(results):
-        title = METRIC_TITLES[change.metric]
-        if change.title == INPUT:
-            out += _on_input(results, change, title)
-        else:
-            out.append(_on_weight(change, title))
+    found = changes(results)
+    for metric, title in METRIC_TITLES.items():
+        for change in (each for each in found if each.metric == metric):
+            if change.title == INPUT:
+                out += _on_input(results, change, title)
+            else:
+                out.append(_on_weight(change, title))
     return out
 
 
@@ -194,9 +208,9 @@ def _on_input(results: Results, change: Change, title: str) -> list[str]:
         more = "more" if abs(closed.mean) > apart else "less"
         out.append(
             f"{title}: the input decides {more} than the method. In closed form the "
-            f"graph instead of inner products changes the mean by {closed.mean:+.3f}; "
-            "the highest and the lowest method on the same graph lie "
-            f"{apart:.3f} apart, averaged over cells."
+            "graph instead of inner products changes the mean by "
+            f"{signed(closed.mean)}; the highest and the lowest method on the same "
+            f"graph lie {apart:.3f} apart, averaged over cells."
         )
     released = change.effects.get(RELEASED)
     if released is not None:
@@ -204,7 +218,7 @@ def _on_input(results: Results, change: Change, title: str) -> list[str]:
         steady = "" if released.consistent else ", though not consistently"
         out.append(
             f"{title}: the 20 iterations as released give {lower} scores on the graph "
-            f"than on inner products{steady} ({released.mean:+.3f})."
+            f"than on inner products{steady} ({signed(released.mean)})."
         )
     return out
 
@@ -214,6 +228,6 @@ def _on_weight(change: Change, title: str) -> str:
     rest = [kind for kind in change.effects if kind not in steady]
     if not steady:
         return f"{title}: on the graph lambda has no consistent effect on any entry."
-    said = " and ".join(f"{k} ({change.effects[k].mean:+.3f})" for k in steady)
+    said = " and ".join(f"{k} ({signed(change.effects[k].mean)})" for k in steady)
     text = f"{title}: on the graph lambda has a consistent effect on: {said}"
     return f"{text}; not on: {' and '.join(rest)}." if rest else f"{text}."
