@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import time
+import tracemalloc
 
 import numpy as np
 import pytest
@@ -17,6 +18,16 @@ da = pytest.importorskip("dask.array")
 
 pytestmark = pytest.mark.slow
 
+N, M, K, BLOCK = 4000, 120, 2, 250
+GIVEN = {
+    "similarity": "centred_cosine",
+    "laplacian_weight": 0.1,
+    "solver": "projected_gradient",
+    "max_iter": 8,
+    "tol": 0,
+    "random_state": 0,
+}
+
 
 @pytest.fixture
 def cluster(tmp_path):
@@ -25,19 +36,31 @@ def cluster(tmp_path):
     made.close()
 
 
-def test_a_worker_is_killed_in_mid_fit(cluster) -> None:
-    n, m, k = 4000, 120, 2
+def connected(cluster):
+    """Return a client once both workers are there."""
+    client = distributed.Client(cluster.address, timeout=60)
+    while len(client.scheduler_info()["workers"]) < 2:
+        time.sleep(0.05)
+    return client
+
+
+def two_groups(n, m):
+    """Rows of two groups in blocks of 250, the same whenever they are made again."""
 
     def make_block(block_info=None):
-        """Rows of two groups; the same whenever they are made again."""
         (first, last), _ = block_info[None]["array-location"]
         rows = np.random.default_rng(first).standard_normal((last - first, m))
         rows[::2, : m // 4] += 3
         rows[1::2, m // 4 : m // 2] += 3
         return rows
 
+    chunks = ((BLOCK,) * (n // BLOCK), (m,))
+    return da.map_blocks(make_block, chunks=chunks, dtype=float)
+
+
+def test_a_worker_is_killed_in_mid_fit(cluster) -> None:
     doomed, _ = cluster.add_worker("--no-nanny"), cluster.add_worker("--no-nanny")
-    X = da.map_blocks(make_block, chunks=((250,) * 16, (m,)), dtype=float)
+    X = two_groups(N, M)
     rows = X.compute(scheduler="synchronous")
     seen = []
 
@@ -46,35 +69,50 @@ def test_a_worker_is_killed_in_mid_fit(cluster) -> None:
         if len(seen) == 3:
             os.kill(doomed.pid, signal.SIGKILL)
 
-    given = {
-        "similarity": "centred_cosine",
-        "laplacian_weight": 0.1,
-        "solver": "projected_gradient",
-        "max_iter": 8,
-        "tol": 0,
-        "random_state": 0,
-    }
-    gathered = []
-    with distributed.Client(cluster.address, timeout=60) as client:
-        while len(client.scheduler_info()["workers"]) < 2:
-            time.sleep(0.05)
-        gather = client.gather
-
-        def weigh(futures, *rest, **named):
-            found = gather(futures, *rest, **named)
-            gathered.append(sum(getattr(part, "nbytes", 0) for part in found))
-            return found
-
-        client.gather = weigh
-        far = SymMF(k, callback=kill_one, **given).fit(X)
+    with connected(cluster):
+        far = SymMF(K, callback=kill_one, **GIVEN).fit(X)
         placed = far.predict(X)
     assert doomed.wait() == -signal.SIGKILL
     assert len(seen) > 3
-    near = SymMF(k, **given).fit(rows)
+    near = SymMF(K, **GIVEN).fit(rows)
     np.testing.assert_allclose(far.H_ @ far.H_.T, near.H_ @ near.H_.T, atol=1e-8)
     np.testing.assert_array_equal(far.labels_, near.labels_)
     np.testing.assert_array_equal(placed, near.predict(rows))
-    # What came to the client at once: n numbers for each of k columns, or of twice as
-    # many where eigenvalues are estimated. The rows are n x m, m = 60 k.
-    assert any(size == n * k * 8 for size in gathered)
-    assert max(gathered) <= 2 * n * k * 8
+
+
+def test_the_client_holds_n_times_k_numbers(cluster) -> None:
+    cluster.add_worker("--no-nanny")
+    cluster.add_worker("--no-nanny")
+    with connected(cluster) as client:
+        weigh(client, N, M)  # what is imported and remembered on first use
+        received, peak = weigh(client, N, M)
+        wider_received, wider_peak = weigh(client, N, 4 * M)
+        longer_received, _ = weigh(client, 2 * N, M)
+    # The factor of n x k came in one piece. Rows with four times the features bring no
+    # more: had one block of them come as it is, it would be this much.
+    assert received >= N * K * 8
+    one_block = BLOCK * (4 * M) * 8
+    assert wider_received - received < one_block
+    assert wider_peak - peak < one_block
+    # Twice the rows bring twice as much; a matrix of n x n would be four times.
+    assert longer_received <= 2 * received
+
+
+def weigh(client, n, m):
+    """Fit and place; return the most bytes received at once and held at a time."""
+    gather, received = client.gather, []
+
+    def weighed(futures, *rest, **named):
+        found = gather(futures, *rest, **named)
+        received.append(sum(getattr(part, "nbytes", 0) for part in found))
+        return found
+
+    X = two_groups(n, m)
+    client.gather = weighed
+    tracemalloc.start()
+    try:
+        SymMF(K, **GIVEN).fit(X).predict(X)
+        return max(received), tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+        client.gather = gather
