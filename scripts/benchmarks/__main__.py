@@ -137,6 +137,7 @@ _PARTS: dict[str, list[str]] = {
     "lambda": ["--repeats", "3"],
     "kernels": ["--repeats", "5"],
     "runner": ["--repeats", "3"],
+    "startup": ["--repeats", "5"],
     "scale": ["--repeats", "1"],
     "quality": ["--no-select"],
 }
@@ -323,6 +324,24 @@ def runner(trials: int, repeats: int, old: Path | None) -> None:
 
         table = versions.runner(old, trials, repeats)
         save("runner_before", table, {"trials": trials, "repeats": repeats})
+
+
+@main.command()
+@click.option("--repeats", default=9, show_default=True)
+@click.option("--long-repeats", default=3, show_default=True)
+def startup(repeats: int, long_repeats: int) -> None:
+    """Start-up of commands beside a bare Python; reporting on the reference study.
+
+    Processor seconds, the wall clock beside them; ``status`` and ``audit`` also where
+    nothing has changed since the last call.
+    """
+    from scripts.benchmarks import startup as parts
+
+    with parts.scratch(OUT.parent) as folder:
+        quick = parts.measure(parts.quick_commands(folder), repeats)
+        long = parts.measure(parts.long_commands(folder), long_repeats)
+    facts = {"repeats": repeats, "long_repeats": long_repeats}
+    save("startup", pd.concat([quick, long]), facts)
 
 
 if __name__ == "__main__":

@@ -18,6 +18,8 @@ _RATIOS: dict[str, tuple[list[str], str, str]] = {
     "octave": (["code"], "time / time of symmf", "log"),
     "lambda": (["problem"], "time of 11 values / time of one run", "linear"),
     "kernels": (["matrix", "kernel"], "time / time of scipy", "linear"),
+    "startup": (["command"], "processor time / time of python -c pass", "log"),
+    "scale_dask": (["rows"], "time on two dask workers / in memory", "linear"),
     "runner": (["what"], "time / time of a bare joblib loop", "linear"),
     "fits": (["case", "task"], "time / time it is compared with", "log"),
     "baselines": (["data", "method"], "time / time of version 0.1", "log"),
@@ -58,6 +60,8 @@ def _with_range(name: str, table: pd.DataFrame) -> pd.DataFrame:
         return pd.DataFrame(
             [row | {"ratio_low": ratio.min(), "ratio_high": ratio.max()}]
         )
+    if name == "scale_dask":
+        table["rows"] = [f"{n:,} rows" for n in table["n"]]
     if name == "peers":
         table[["data", "method"]] = table["task"].str.split(": ", n=1, expand=True)
     if name == "accuracy":

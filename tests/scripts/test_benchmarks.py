@@ -182,3 +182,58 @@ def test_growth_is_told_by_kind() -> None:
     assert exponents == pytest.approx({"sparse": 1.0, "dense": 2.0})
     assert table["kind"].tolist() == ["sparse", "sparse", "dense", "dense"]
     assert _growth(table, {"exponents": exponents, "repeats": 2}).axes
+
+
+def test_commands_are_timed_beside_a_bare_python(monkeypatch) -> None:
+    from scripts.benchmarks import startup
+
+    now = {"cpu": 0.0, "wall": 0.0}
+
+    def spend(cpu: float) -> None:
+        now["cpu"] += cpu
+        now["wall"] += 2 * cpu
+
+    monkeypatch.setattr(startup, "children_seconds", lambda: now["cpu"])
+    monkeypatch.setattr(startup.time, "perf_counter", lambda: now["wall"])
+
+    def prepared():
+        spend(100)
+        return lambda: spend(4)
+
+    commands = {
+        startup.BARE: lambda: spend(1),
+        "symmf --help": prepared,
+        "symmf status": lambda: spend(6),
+        "symmf tables": lambda: spend(2.5),
+        "symmf report, again": lambda: spend(1),
+    }
+    table = startup.measure(commands, 3).set_index("command")
+    assert table["ratio"].tolist() == [4, 6, 2.5, 1]
+    assert table["wall_seconds"].tolist() == [8, 12, 5, 2]
+    # Start-up is judged by its ratio, reporting by its seconds.
+    assert table["within"].tolist() == ["true", "false", "true", ""]
+
+
+def test_the_timed_commands_are_those_with_limits(tmp_path: Path) -> None:
+    from scripts.benchmarks import startup
+
+    names = {*startup.quick_commands(tmp_path), *startup.long_commands(tmp_path)}
+    assert set(startup.LIMITS) <= names
+    study = tmp_path / "study"
+    (study / "one").mkdir(parents=True)
+    (study / "one/experiment.yaml").write_text("")
+    (study / "figures").mkdir()
+    with startup.scratch(study) as folder:
+        assert [path.name for path in (folder / "results").iterdir()] == ["one"]
+    assert not folder.exists()
+
+
+@pytest.mark.parametrize("name", ["startup", "scale_dask"])
+def test_ratios_of_every_kind_are_drawn(tmp_path: Path, name: str) -> None:
+    from scripts.benchmarks.figures import draw
+
+    row = {"ratio": 2.0, "ratio_low": 1.5, "ratio_high": 3.0}
+    row |= {"command": "symmf --help"} if name == "startup" else {"n": 10_000}
+    pd.DataFrame([row]).to_csv(tmp_path / f"{name}.csv", index=False)
+    draw(tmp_path, name)
+    assert (tmp_path / f"{name}.png").stat().st_size > 0
