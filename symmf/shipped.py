@@ -6,7 +6,6 @@ inside the package. This module alone knows, and nothing else assumes a checkout
 
 from __future__ import annotations
 
-from importlib import resources
 from pathlib import Path
 
 from symmf.errors import ConfigError
@@ -29,6 +28,8 @@ def _folder(in_checkout: str, in_package: str) -> Path:
     root = checkout()
     if root is not None:
         return root / in_checkout
+    from importlib import resources
+
     return Path(str(resources.files("symmf").joinpath(FOLDER, in_package)))
 
 

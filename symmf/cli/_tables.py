@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import sys
 from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING
@@ -55,6 +56,11 @@ def show_table(
         for row in [list(header), *texts]:
             click.echo("\t".join(row))
         return
+    width = shutil.get_terminal_size().columns
+    if not title and (lines := _single_lines(header, texts, right, width)):
+        for number, line in enumerate(lines):
+            click.echo(line if number else click.style(line, bold=True))
+        return
     from rich.table import Table
     from rich.text import Text
 
@@ -76,6 +82,31 @@ def show_table(
     if title:
         shown.print(Text(title, style="bold"))
     _show_stacked(shown, header, texts, kept, below)
+
+
+def _single_lines(
+    header: Sequence[str],
+    rows: Sequence[Sequence[str]],
+    right: Collection[str],
+    width: int,
+) -> list[str]:
+    """Return a table of ASCII texts that needs no broken lines, else nothing.
+
+    What rich would show, without the time to load it.
+    """
+    cells = [list(header), *(list(row) for row in rows)]
+    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+    if sum(widths) + GAP * (len(widths) - 1) > width:
+        return []
+    if not all(cell.isascii() for row in cells for cell in row):
+        return []
+    ends = [str.rjust if name in right else str.ljust for name in header]
+    return [
+        (" " * GAP).join(
+            end(cell, n) for end, cell, n in zip(ends, row, widths, strict=True)
+        )
+        for row in cells
+    ]
 
 
 def _columns(

@@ -6,13 +6,15 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from symmf.errors import SymmfError
-from symmf.experiment.plan import Plan
 from symmf.experiment.store.folder import ExperimentStore
 from symmf.experiment.store.rows import read_rows
 from symmf.experiment.values import Record, Status, Trial
+
+if TYPE_CHECKING:
+    from symmf.experiment.plan import Plan
 
 # An idle worker with Python, numpy, scipy and scikit-learn loaded.
 WORKER_MB = 200.0

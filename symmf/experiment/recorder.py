@@ -9,8 +9,10 @@ from typing import Any
 
 from symmf.experiment import provenance
 from symmf.experiment.plan import Plan
+from symmf.experiment.store.counts import count, inputs_digest, keep_counts
 from symmf.experiment.store.export import Scores, export_store, tables_are_whole
 from symmf.experiment.store.layout import EXPERIMENT_FILE
+from symmf.experiment.store.places import results_place
 from symmf.experiment.store.writer import RecordWriter
 from symmf.experiment.values import Job, Outcome, Record, now
 
@@ -98,8 +100,17 @@ class Recorder:
             stale = plan.name in self._stale
             if stale or not tables_are_whole(plan.store, trials, records):
                 export_store(plan.store, trials, records, self._scores[plan.name])
+            self._keep_counts(plan)
         self._stale.clear()
         self._refreshed = time.monotonic()
+
+    def _keep_counts(self, plan: Plan) -> None:
+        counts = count(plan.trials, plan.records)
+        # How long the rest will take is for `symmf status` to find out.
+        if counts.left is not None:
+            folder = plan.store.folder
+            study = results_place(folder.parent, reference=True).folder
+            keep_counts(folder, inputs_digest(folder, study), counts)
 
     def close(self) -> None:
         """Finish writing records."""

@@ -38,6 +38,24 @@ def test_a_pipe_gets_tabs(capsys: pytest.CaptureFixture[str]) -> None:
     assert lines[2] == "tdt2\t12345\tnews \\x1b[2J"
 
 
+@pytest.mark.parametrize("last", ["twelve images", "zwölf Bilder"])
+def test_what_fits_is_aligned_with_and_without_rich(
+    monkeypatch: pytest.MonkeyPatch, last: str
+) -> None:
+    stream = Terminal()
+    monkeypatch.setattr(sys, "stdout", stream)
+    monkeypatch.setenv("COLUMNS", "80")
+    monkeypatch.setenv("TERM", "xterm")
+    rows = [("coil20", "1", last), ("tdt2", "12345", "news")]
+    show_table(HEADER, rows, wide=("what",), right=("size",))
+    text = re.sub(r"\x1b\[\d*m", "", stream.getvalue())
+    assert [line.rstrip() for line in text.splitlines()] == [
+        "name     size  what",
+        f"coil20      1  {last}",
+        "tdt2    12345  news",
+    ]
+
+
 @pytest.mark.parametrize("width", [40, 80, 200])
 def test_a_terminal_loses_no_word(monkeypatch: pytest.MonkeyPatch, width: int) -> None:
     text = shown_at(monkeypatch, width)

@@ -127,7 +127,7 @@ def test_a_second_run_has_nothing_to_do_and_status_estimate_and_export_work(fini
     run([plan_of(finished)], jobs=1)
     assert table.read_bytes() == before
     (line,) = survey(finished / "results")
-    assert (line.done, line.total, line.state) == (12, 12, "complete")
+    assert (line.counts.done, line.counts.total, line.state) == (12, 12, "complete")
     found = estimate(plan_of(finished), fresh=True)
     assert (found.missing, found.timed) == (12, 12)
     assert rough_memory_mb(plan) > 0

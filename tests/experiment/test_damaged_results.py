@@ -157,5 +157,5 @@ def test_an_entry_written_into_the_description_by_hand_is_left_out(
     text = path.read_text()
     path.write_text(text.replace("methods:\n", "methods:\n- method: '[/y]'\n"))
     (line,) = survey(copy)
-    assert (line.done, line.total) == (2, 2)
+    assert (line.counts.done, line.counts.total) == (2, 2)
     assert "lists [/y], which the latest run did not know; left out" in caplog.text

@@ -211,7 +211,7 @@ def test_a_trial_that_kills_its_worker_is_tried_three_times(tmp_path, pool):
     once = Record(trial=record.trial, outcome=replace(record.outcome, attempts=1))
     plan.store.write(once)
     (line,) = survey(tmp_path)
-    assert (line.done, line.failed, line.state) == (0, 0, "incomplete")
+    assert (line.counts.done, line.counts.failed, line.state) == (0, 0, "incomplete")
     switch.touch()
     summary, _ = run_config(path, tmp_path, pool)
     assert (summary.ran, summary.failed) == (1, 0)
@@ -407,7 +407,8 @@ def test_several_experiments_share_one_run(tmp_path, pool):
     logged = [event["event"] for event in read_events(tmp_path / "one")]
     assert logged == kinds
     lines = {line.experiment: line for line in survey(tmp_path)}
-    assert (lines["one"].done, lines["one"].total, lines["one"].state) == (
+    one = lines["one"]
+    assert (one.counts.done, one.counts.total, one.state) == (
         4,
         4,
         "complete",

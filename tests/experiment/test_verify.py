@@ -186,7 +186,7 @@ def test_times_come_from_the_reference(study):
     for key in store.list_keys():
         store.discard(key)
     (line,) = survey(study / "results", study / "reference")
-    assert line.left is None
+    assert line.counts.left is None
     change(study / "reference" / "tiny", seconds="soon")
     assert estimate(plan, reference=study / "reference").timed == 4
 

@@ -19,8 +19,8 @@ from symmf.experiment.store.layout import (
     PROVENANCE_FILE,
     RECORD_SUFFIX,
     RECORDS_FOLDER,
-    is_reserved,
 )
+from symmf.experiment.store.places import experiment_folders
 from symmf.experiment.store.record_file import BrokenRecordError, read_record, to_bytes
 from symmf.experiment.values import Record, Trial
 from symmf.files import (
@@ -256,8 +256,4 @@ def cannot_write(path: Path, error: OSError) -> SymmfError:
 
 def list_experiments(results: Path | str) -> list[ExperimentStore]:
     """List the experiments in a results folder, by name."""
-    results = Path(results)
-    if not results.is_dir():
-        return []
-    folders = sorted(path.parent for path in results.glob(f"*/{EXPERIMENT_FILE}"))
-    return [ExperimentStore(path) for path in folders if not is_reserved(path.name)]
+    return [ExperimentStore(path) for path in experiment_folders(results)]

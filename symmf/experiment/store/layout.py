@@ -14,6 +14,7 @@ metrics only, so that a report that needs the contract loads nothing else.
         illustration.npz     A and H of one small trial, if the config asks for it
         events.jsonl         what happened when
         run.lock             held by the run that writes here
+        .counts.json         how far it is, for `symmf status`
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ TRACES_FILE = "traces.csv"
 ILLUSTRATION_FILE = "illustration.npz"
 EVENTS_FILE = "events.jsonl"
 LOCK_FILE = "run.lock"
+COUNTS_FILE = ".counts.json"
 RECORDS_FOLDER = "records"
 RECORD_SUFFIX = ".h5"
 

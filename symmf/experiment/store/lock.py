@@ -5,7 +5,6 @@ from __future__ import annotations
 import fcntl
 import json
 import os
-import socket
 import sys
 import time
 from contextlib import suppress
@@ -14,9 +13,7 @@ from types import TracebackType
 from typing import Any, Self
 
 from symmf.errors import InputError
-from symmf.experiment.store.folder import cannot_write
 from symmf.experiment.store.layout import LOCK_FILE
-from symmf.experiment.values import now
 
 
 class FolderLock:
@@ -49,6 +46,8 @@ class FolderLock:
                     "Wait until it has finished, or stop it; then repeat the command."
                 ) from None
             if isinstance(error, OSError):
+                from symmf.experiment.store.folder import cannot_write
+
                 raise cannot_write(path, error) from error
             raise
         self._handle = handle
@@ -68,6 +67,10 @@ class FolderLock:
 
 
 def _this_process() -> dict[str, Any]:
+    import socket
+
+    from symmf.experiment.values import now
+
     return {
         "pid": os.getpid(),
         "host": socket.gethostname(),

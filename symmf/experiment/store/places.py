@@ -52,6 +52,15 @@ class ResultsPlace:
         return f"Results: the reference study in {self.folder}"
 
 
+def experiment_folders(results: Path | str) -> list[Path]:
+    """Return the folders of the experiments in a results folder, by name."""
+    results = Path(results)
+    if not results.is_dir():
+        return []
+    folders = sorted(path.parent for path in results.glob(f"*/{EXPERIMENT_FILE}"))
+    return [path for path in folders if not is_reserved(path.name)]
+
+
 def own_experiments(results: Path) -> list[str]:
     """Return the names of the experiments a user has run into ``results``."""
     if not results.is_dir():

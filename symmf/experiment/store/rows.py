@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from symmf.errors import DataError
-from symmf.experiment.store.export import trial_row
 from symmf.experiment.store.folder import ExperimentStore
 from symmf.experiment.store.layout import STORED_SCORES, TRIALS_FILE
 from symmf.experiment.values import Outcome, Record, Status
@@ -86,6 +85,8 @@ def all_rows(store: ExperimentStore) -> dict[str, Row]:
 
 def row_of(record: Record) -> Row:
     """Return the row that a record has in ``trials.csv``."""
+    from symmf.experiment.store.export import trial_row
+
     found = trial_row(record.trial, record, {})
     return {column: _text(value) for column, value in found.items()}
 
