@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from scripts.benchmarks.timing import alternate, ratios
@@ -103,19 +104,22 @@ def children_seconds() -> float:
     return used.ru_utime + used.ru_stime
 
 
+def _clocks() -> Any:
+    return np.array([children_seconds(), time.perf_counter()])
+
+
 def measure(commands: dict[str, Callable[[], Any]], repeats: int) -> pd.DataFrame:
     """Time commands in turn, by processor and by wall clock; a row per command."""
-    both = {
-        name: alternate(commands, repeats, clock)
-        for name, clock in (("cpu", children_seconds), ("wall", time.perf_counter))
-    }
+    frame = alternate(commands, repeats, _clocks)
+    used, passed = np.stack(frame["seconds"].to_list()).T
+    cpu, wall_clock = frame.assign(seconds=used), frame.assign(seconds=passed)
     rows = []
     for name in commands:
         if name == BARE:
             continue
-        wall = both["wall"].query("task == @name")["seconds"]
+        wall = wall_clock.loc[wall_clock["task"] == name, "seconds"]
         limit, unit = LIMITS.get(name, (None, ""))
-        entry = ratios(both["cpu"], name, BARE)
+        entry = ratios(cpu, name, BARE)
         found = entry["ratio"] if unit == TIMES else entry["seconds"]
         rows.append(
             {
