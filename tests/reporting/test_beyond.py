@@ -112,6 +112,11 @@ def test_every_way_is_shown_and_the_primary_one_first(tmp_path: Path) -> None:
     assert set(table.frame["column"]) == {"primary", "further"}
 
 
+def test_too_few_trials_are_said_and_not_counted(tmp_path: Path) -> None:
+    scores(tmp_path, "beyond_coil20", "used_well", {"default": 0.99}, n_trials=4)
+    assert used_well_table(load_results(tmp_path)).rows[1][-1] == "too few trials"
+
+
 def test_without_ways_there_is_no_table_of_them(tmp_path: Path) -> None:
     table_experiment(tmp_path, ks=(2,), n_trials=5)
     assert used_well_table(load_results(tmp_path)).rows == ()

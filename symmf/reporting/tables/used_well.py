@@ -68,10 +68,11 @@ def used_well_table(results: Results) -> PlainTable:
                 cell is not None and meets(cell, value)
                 for cell, value in zip(cells, values, strict=True)
             )
-            run = sum(cell is not None for cell in cells)
+            run = sum(cell is not None and cell.enough for cell in cells)
             texts = map(cell_text, cells, values)
             label = f"{way.label}, {PRIMARY}" if way.primary else way.label
-            lines.append((way.experiment, label, *texts, f"{met} of {run}"))
+            reached = f"{met} of {run}" if run else "too few trials"
+            lines.append((way.experiment, label, *texts, reached))
             records += [
                 cell_record(key, metric, value, _column(way), cell)
                 for (metric, key), value, cell in zip(
