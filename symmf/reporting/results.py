@@ -87,7 +87,7 @@ class Experiment:
         """What the experiment is for; an unknown word keeps it out of the paper."""
         said = self.config.get("role")
         if said is None:
-            return _role_before_roles(self)
+            return Role.COMPARISON
         return Role(said) if said in list(Role) else Role.EXAMPLE
 
     @property
@@ -311,16 +311,6 @@ def load_experiment(folder: Path) -> Experiment:
         provenance=read_mapping(folder / layout.PROVENANCE_FILE, problems),
         problems=tuple(problems),
     )
-
-
-def _role_before_roles(experiment: Experiment) -> Role:
-    """Return the role of an experiment of version 0.1, whose file does not say it."""
-    trials = experiment.trials
-    if experiment.dataset == "synthetic":
-        return Role.CONVERGENCE
-    scored = bool((is_good(trials, "ac") | is_good(trials, "nmi")).any())
-    alone = set(trials["estimator"]) <= {"symmf"}
-    return Role.SENSITIVITY if alone or not scored else Role.COMPARISON
 
 
 def is_good(trials: pd.DataFrame, metric: str) -> pd.Series[bool]:

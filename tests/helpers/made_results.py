@@ -75,6 +75,7 @@ def trial_row(
         classes=" ".join(map(str, range(k))),
         preprocess="unit_rows",
         parameters=json.dumps(e.get("parameters", {})),
+        solver=e.get("parameters", {}).get("solver", ""),
         peak_memory_mb=10,
         key=f"{experiment}-{k}-{t}-{e['name']}",
     )

@@ -97,7 +97,9 @@ def convergence_experiment(folder: Path, n_trials=6, panels=PANELS, rises=False)
         for t in range(n_trials):
             rows.append(
                 trial_row(
-                    "convergence", "synthetic", 5, t, e, "", nmi="", nmi_max="", ari=""
+                    *("convergence", "synthetic", 5, t, e, ""),
+                    **dict.fromkeys(("nmi", "nmi_max", "ari"), ""),
+                    matrix="M: precomputed",
                 )
             )
             speed = rate * np.exp(0.1 * rng.normal())
@@ -222,15 +224,15 @@ def traced_experiment(folder: Path, name: str, entries: list[dict[str, Any]]) ->
 
 def mixed_experiment(folder: Path) -> Path:
     """Write entries that factor five different matrices."""
-    ours = {"weight": 0.5, "parameters": {"similarity": "centred_cosine"}}
-    plain = {"weight": 0.5, "parameters": {"similarity": "cosine"}}
+    ours = {"weight": 0.5, "matrix": "M: centred_cosine, lambda 0.5"}
+    plain = {"weight": 0.5, "matrix": "M: cosine, lambda 0.5"}
     return traced_experiment(
         folder,
         "mixed",
         [
-            entry("nmf"),
-            entry("symhals"),
-            entry("symnmf"),
+            entry("nmf", matrix="X: data weighting ncut"),
+            entry("symhals", matrix="M: self_tuning"),
+            entry("symnmf", matrix="M: self_tuning"),
             entry("symmf", name="ours", **ours),
             entry("symmf", name="closed_form", steps=2, **ours),
             entry("symmf", name="uncentred", **plain),
@@ -239,7 +241,7 @@ def mixed_experiment(folder: Path) -> Path:
                 name="closed_form_0",
                 label="Closed form, λ = 0",
                 steps=2,
-                **{**ours, "weight": 0.0},
+                **{**ours, "weight": 0.0, "matrix": "M: centred_cosine"},
             ),
         ],
     )
@@ -248,7 +250,9 @@ def mixed_experiment(folder: Path) -> Path:
 def many_entries(folder: Path, count: int) -> Path:
     """Write an experiment with many entries of one matrix."""
     entries = [
-        entry("symnmf", name=f"entry_{i}", label=f"Entry number {i}")
+        entry(
+            "symnmf", name=f"entry_{i}", label=f"Entry number {i}", matrix="M: cosine"
+        )
         for i in range(count)
     ]
     return traced_experiment(folder, "many", entries)

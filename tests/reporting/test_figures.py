@@ -157,8 +157,8 @@ def test_errors_of_different_matrices_never_share_an_axis(tmp_path: Path) -> Non
     assert list(panels.values()) == [row for row in rows for _ in range(2)]
     titles = [ax.get_title(loc="left") for ax in drawing.figure.axes]
     assert titles[::2] == [
-        "(a) X: the data",
-        "(c) M: the baselines' graph",
+        "(a) X: data weighting ncut",
+        "(c) M: self tuning",
         "(e) M: centred cosine, λ = 0.5",
         "(g) M: cosine, λ = 0.5",
     ]

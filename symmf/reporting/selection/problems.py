@@ -7,7 +7,6 @@ matrices, and some methods factor the data or train a network instead.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -22,15 +21,6 @@ SYMBOLS = {
     "X and a graph": "objective / ‖X‖²",
     "C": "loss / ‖X‖²",
 }
-# Where an earlier version stored nothing: what an estimator minimises, and its sign.
-OWN_PROBLEMS = {
-    "nmf": ("X: the data", SYMBOLS["X"]),
-    "gnmf": ("X: the data, with a graph", SYMBOLS["X and a graph"]),
-    "dsc": ("loss of a network", SYMBOLS["C"]),
-}
-# Baselines that share one similarity by default: their authors' graph.
-GRAPH_METHODS = ("symnmf", "symhals", "snmf", "spectral")
-_MATRIX_KEYS = ("similarity", "similarity_options", "n_neighbors", "sigma")
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,28 +41,11 @@ def problem_of(experiment: Experiment, reading: Reading) -> Problem:
     here = trials[trials["lambda"] == weight] if weights else trials
     told = sorted({str(words) for words in here["matrix"]} - {""})
     if not told:
-        return _inferred(reading, weight, preprocess)
+        # An estimator of another package that does not say: a problem of its own.
+        return Problem(f"what {reading.label} minimises", "error", preprocess)
     kind = told[0].partition(":")[0]
     title = " or ".join(told).replace("_", " ").replace("lambda ", "λ = ")
     return Problem(title, SYMBOLS.get(kind, "error"), preprocess)
-
-
-def _inferred(reading: Reading, weight: float, preprocess: str) -> Problem:
-    """Return the problem that the parameters suggest, where none was stored."""
-    if reading.estimator in OWN_PROBLEMS:
-        title, symbol = OWN_PROBLEMS[reading.estimator]
-        return Problem(title, symbol)
-    settings = reading.settings
-    given = {key: settings[key] for key in _MATRIX_KEYS if key in settings}
-    if set(given) <= {"similarity"}:
-        words = str(given.get("similarity", "")).replace("_", " ")
-    else:
-        words = json.dumps(given, sort_keys=True)
-    if not words:
-        graph = reading.estimator in GRAPH_METHODS
-        words = "the baselines' graph" if graph else f"default of {reading.estimator}"
-    title = f"M: {words}, λ = {weight:g}" if weight else f"M: {words}"
-    return Problem(title, preprocess=preprocess)
 
 
 def by_problem(

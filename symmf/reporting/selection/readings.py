@@ -132,17 +132,11 @@ def readings(experiment: Experiment) -> tuple[Reading, ...]:
 
 def _primaries(experiment: Experiment) -> set[str]:
     """Return the entries that stand for their row of the paper, as the file says."""
-    if "role" in experiment.config or not experiment.config:
-        return {
-            name
-            for name, entry in experiment.entries.items()
-            if entry.get("primary") is True
-        }
-    # Files of version 0.1 say nothing; there the first entry of a row stood for it.
-    first: dict[str, str] = {}
-    for base, _, _ in _entries(experiment):
-        first.setdefault(base.paper_row or "", base.method)
-    return set(first.values())
+    return {
+        name
+        for name, entry in experiment.entries.items()
+        if entry.get("primary") is True
+    }
 
 
 def _entries(experiment: Experiment) -> Iterable[tuple[Reading, list[float], bool]]:
@@ -168,16 +162,8 @@ def _entries(experiment: Experiment) -> Iterable[tuple[Reading, list[float], boo
             solver=" and ".join(sorted({str(name) for name in here["solver"]} - {""})),
             parameters=_text(first, "parameters", {}, "{}"),
         )
-        if not base.solver:
-            base = replace(base, solver=_named_solver(base))
         grid = sorted({float(v) for v in here["lambda"].dropna()})
         yield base, grid, bool(np.isfinite(here["silhouette"]).any())
-
-
-def _named_solver(reading: Reading) -> str:
-    """Return the solver that the parameters name: tables of version 0.1 lack it."""
-    named = str(reading.settings.get("solver") or "auto")
-    return "" if named == "auto" else named
 
 
 def _text(row: Any, column: str, entry: Mapping[str, Any], otherwise: str) -> str:
