@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from symmf.paper.values import ROWS
 from symmf.reporting.results import Results
 from symmf.reporting.selection.cells import ENOUGH_TRIALS, Row, dataset_title
 from symmf.reporting.selection.readings import Choice
@@ -30,7 +31,7 @@ def table_notes(rows: Sequence[Row], results: Results, *, has_rule: bool) -> lis
         entries = {
             f"{cell.reading.name} ({cell.reading.label})": None
             for cell in row.cells.values()
-            if cell.reading.label != row.title
+            if cell.reading.label not in (row.title, ROWS.get(row.paper_row or ""))
         }
         if (row.primary or row.arm) and entries:
             notes.append(f"The row {row.title} is the entry {', '.join(entries)}.")

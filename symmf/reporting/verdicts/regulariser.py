@@ -36,6 +36,7 @@ from symmf.reporting.verdicts.decision import (
     undecided,
     worst_and_best,
 )
+from symmf.reporting.verdicts.inputs import signed
 
 GROWTH_ALPHA = 0.05
 LAMBDA_RANGE = (0.1, 1.0)
@@ -155,7 +156,7 @@ def _gain(pair: Pairing) -> _Finding:
         pair=pair,
         verdict=_helps(test.p_value, gains, all_up=n_up == len(means)),
         number=test.difference,
-        short=f"{test.difference:+.3f} ({low:+.3f} to {high:+.3f})",
+        short=f"{signed(test.difference)} ({signed(low)} to {signed(high)})",
         detail=(
             f"{_where(pair)}, lambda = {pair.weight:g} against 0: mean gain in AC "
             f"{test.difference:+.3f} over {test.n_pairs} paired trials "
