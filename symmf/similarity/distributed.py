@@ -264,11 +264,17 @@ def _squares(G: FloatArray) -> float:
 
 def _pair_squares(F: RowFeatures, E: RowFeatures, times: int) -> float:
     """Return ||F E^T||_F^2, counted so many times."""
-    total = 0.0
-    for strip in _strips(F):
-        block = E.dot(strip.T)
-        total += float(np.einsum("ij,ij->", block, block, dtype=np.float64))
-    return times * total
+    if F.sparse and E.sparse:
+        # Dense strips of many features would be mostly zeros.
+        XT = sparse.csr_array(E.XT)
+        size = max(1, _STRIP_ENTRIES // E.shape[0])
+        every = np.arange(F.shape[0])
+        parts = (every[first : first + size] for first in range(0, len(every), size))
+        blocks = (F.cross_rows(rows, E, XT) for rows in parts)
+    else:
+        blocks = (E.dot(strip.T) for strip in _strips(F))
+    squares = (np.einsum("ij,ij->", b, b, dtype=np.float64) for b in blocks)
+    return times * float(sum(squares))
 
 
 def _as_type(chunk: Any, dtype: Any) -> AnyMatrix:

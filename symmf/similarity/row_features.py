@@ -164,15 +164,22 @@ class RowFeatures:
             # A matrix times its own transpose costs half of a product.
             whole = len(rows) == self.shape[0] and np.all(np.diff(rows) == 1)
             return np.asarray((self.X if whole else self.X[rows]) @ XT)
-        block = np.asarray((self.X[rows] @ XT).toarray())
+        return self.cross_rows(rows, self, XT)
+
+    def cross_rows(self, rows: Any, other: RowFeatures, XT: AnyMatrix) -> FloatArray:
+        """Return F[rows] E^T, dense, of sparse rows; XT: the transpose of those of E.
+
+        Both are parts of the same rows: what is subtracted from them is the same.
+        """
+        part = self.X[rows]
+        block = np.asarray((part @ XT).toarray())
         if self.mu is not None:
-            to_mu = np.asarray(self.X @ self.mu)
-            block -= to_mu[rows][:, None]
-            block -= to_mu
+            block -= np.asarray(part @ self.mu)[:, None]
+            block -= np.asarray(other.X @ self.mu)
             block += self.mu @ self.mu
-        if self.scale is not None:
+        if self.scale is not None and other.scale is not None:
             block *= self.scale[rows][:, None]
-            block *= self.scale
+            block *= other.scale
         return block
 
     def gram_fro2(self) -> float:

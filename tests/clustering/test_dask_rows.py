@@ -16,6 +16,7 @@ from symmf.clustering import NMF
 from symmf.errors import InputError, SymmfWarning
 from symmf.similarity import build_similarity
 from symmf.similarity.distributed import DistributedGram, DistributedMatrix
+from symmf.similarity.row_features import RowFeatures
 
 dask = pytest.importorskip("dask", reason="the extra 'dask' is absent")
 da = pytest.importorskip("dask.array")
@@ -239,3 +240,19 @@ def test_a_model_keeps_no_rows() -> None:
     X = blocks(np.random.default_rng(0).standard_normal((n, m)), 50)
     model = SymMF(k, similarity="centred_cosine", random_state=0, n_init=1).fit(X)
     assert len(pickle.dumps(model)) < 6 * (n + m) * k * 8 + 4000
+
+
+@pytest.mark.parametrize("centre", [True, False])
+@pytest.mark.parametrize("unit", [True, False])
+def test_the_norm_makes_no_sparse_row_dense(monkeypatch, centre, unit) -> None:
+    rng = np.random.default_rng(0)
+    X = sparse.random_array((60, 6000), density=0.01, rng=rng, format="csr")
+    array = sparse_blocks(X, [sparse.csr_matrix(X[:25]), sparse.csr_matrix(X[25:])])
+    far = DistributedGram(array, centre=centre, unit=unit)
+
+    def refuse(*_):
+        raise AssertionError("rows of many features were made dense")
+
+    monkeypatch.setattr(RowFeatures, "rows", refuse)
+    whole = float(np.square(far.toarray()).sum())
+    assert far.fro2 == pytest.approx(whole, rel=1e-12)
