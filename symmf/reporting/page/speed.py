@@ -21,6 +21,8 @@ BENCHMARKS = {
     "scale": "Growth with the number of rows, sparse data, k = 20",
     "kernels": "A sparse product; ratio: time over scipy's",
     "runner": "1000 trivial trials; ratio: symmf run over a bare joblib loop",
+    "startup": "Commands; ratio: processor time over that of python -c pass",
+    "scale_dask": "Two dask workers; ratio: time over that of the fit in memory",
 }
 MOST_ROWS = 200
 
