@@ -102,6 +102,9 @@ def _start_over_unless_partial(file: BinaryIO) -> Any:
         # 200: the whole file comes; 416: there is nothing after what we have.
         if response.status_code in (200, 416):
             file.truncate(0)
+        # pooch raises on a refusal and leaves its connection open.
+        if response.status_code >= 400:
+            response.close()
 
     return hook
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from scipy import sparse
-from scipy.spatial import distance_matrix
+from scipy.spatial.distance import cdist
 from sklearn.datasets import load_iris
 
 from symmf.clustering.ceiling import CLASSIFIERS, PAIRWISE, Ceiling
@@ -21,7 +21,7 @@ def iris():
 def test_every_classifier_finds_the_flowers(name, iris):
     X, y = iris
     if name in PAIRWISE:
-        X = np.exp(-(distance_matrix(X, X) ** 2))
+        X = np.exp(-(cdist(X, X) ** 2))
     predicted = Ceiling(3, classifier=name, random_state=0).fit(X, y).labels_
     assert (predicted == y).mean() > 0.88
 
