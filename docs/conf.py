@@ -66,7 +66,7 @@ sphinx_gallery_conf = {
     "download_all_examples": False,
     "remove_config_comments": True,
     "show_memory": False,
-    "within_subsection_order": "FileNameSortKey",
+    "within_subsection_order": "gallery_order.ByLesson",
     "default_thumb_file": None,
 }
 

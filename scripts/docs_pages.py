@@ -12,6 +12,7 @@ import json
 import re
 import shutil
 import sys
+import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
@@ -46,7 +47,11 @@ def first_fit_page(start: Path = ROOT / "docs" / "start.md") -> str:
         r"^```python\n(.*?)^```", start.read_text(encoding="utf-8"), re.S | re.M
     )
     printed = io.StringIO()
-    with contextlib.redirect_stdout(printed):
+    with (
+        tempfile.TemporaryDirectory() as scratch,
+        contextlib.chdir(scratch),
+        contextlib.redirect_stdout(printed),
+    ):
         exec(compile("\n".join(code), str(start), "exec"), {})
     return f"```text\n{printed.getvalue().rstrip()}\n```"
 
@@ -110,14 +115,25 @@ def _benchmark(reference: Path, name: str, title: str) -> str:
     folder = reference / "benchmarks"
     frame = pd.read_csv(folder / f"{name}.csv")
     rows = [
-        [f"{value:.4g}" if isinstance(value, float) else str(value) for value in line]
+        [_number(value) if isinstance(value, float) else str(value) for value in line]
         for line in frame.itertuples(index=False)
     ]
     facts = json.loads((folder / f"{name}.json").read_text(encoding="utf-8"))
     header = [str(column).replace("_", " ") for column in frame.columns]
-    table = markdown_table(header, rows)
+    numeric = map(pd.api.types.is_numeric_dtype, frame.dtypes)
+    align = "".join("r" if each else "l" for each in numeric)
+    table = markdown_table(header, rows, align=align)
     cpu = facts.get("machine", {}).get("cpu", "not recorded")
     return f"## {title}\n\n{table}\n\nMeasured on: {cpu}. Made by `scripts/benchmark`."
+
+
+def _number(value: float) -> str:
+    """Show scores and ratios to three decimals, large values without any."""
+    if value != value:
+        return "–"
+    if 0 < abs(value) < 0.01:
+        return f"{value:.2g}"
+    return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.3f}"
 
 
 PAGES: dict[str, Callable[[], str]] = {

@@ -119,7 +119,7 @@ def test_the_version_is_the_same_everywhere() -> None:
 
 def listed() -> set[str]:
     """Return the last part of every name in the reference."""
-    names = re.findall(r"^   ([A-Za-z0-9_.]+)$", REFERENCE, re.M)
+    names = re.findall(r"^   ~?([A-Za-z0-9_.]+)$", REFERENCE, re.M)
     return {name.rpartition(".")[2] for name in names}
 
 

@@ -7,17 +7,28 @@ from typing import Any
 from docutils import nodes
 from latex2mathml.converter import convert
 from sphinx.application import Sphinx
+from sphinx.util import logging
+
+_LOGGER = logging.getLogger(__name__)
 
 
-def _mathml(text: str, display: str = "inline") -> str:
+def _mathml(node: nodes.Element, display: str = "inline") -> str:
     """Convert a formula, with bars of norms that all have one height."""
+    text = node.astext()
     # As fences, the left bar stretches and the right one, with its index, does not.
-    even = text.replace(r"\lVert", r"\|").replace(r"\rVert", r"\|")
-    return str(convert(even, display=display))
+    plain = text.replace(r"\lVert", r"\|").replace(r"\rVert", r"\|")
+    plain = plain.replace(r"\arg", r"\mathrm{arg}\,")
+    if "&" in plain and r"\begin" not in plain:
+        plain = rf"\begin{{align*}}{plain}\end{{align*}}"
+    found = str(convert(plain, display=display))
+    if "\\" in found or "<mi>&</mi>" in found:
+        # What the converter does not know would stand in the page as it is.
+        _LOGGER.warning("cannot draw the formula %s", text, location=node)
+    return found
 
 
 def _visit_math(self: Any, node: nodes.math) -> None:
-    self.body.append(_mathml(node.astext()))
+    self.body.append(_mathml(node))
     raise nodes.SkipNode
 
 
@@ -26,7 +37,7 @@ def _visit_math_block(self: Any, node: nodes.math_block) -> None:
         f'<span class="eqno">({node["number"]})</span>' if node.get("number") else ""
     )
     self.body.append(f'<div class="math-block"{_anchor(node)}>{number}')
-    self.body.append(_mathml(node.astext(), display="block"))
+    self.body.append(_mathml(node, display="block"))
     self.body.append("</div>")
     raise nodes.SkipNode
 

@@ -132,10 +132,26 @@ def solvers_block(results: Results) -> str:  # noqa: ARG001 - made from the regi
     return markdown_table(["solver", "method", "H in", "monotone"], rows)
 
 
+def times_block(results: Results) -> str:
+    """Return how long the fits of the main experiments and of all of them took."""
+    minutes = {
+        path.parent.name: float(pd.read_csv(path)["seconds"].sum()) / 60
+        for path in sorted(results.folder.glob("*/trials.csv"))
+    }
+    shown = [f"{n} {minutes[n]:.0f} min" for n in DATASET_TITLES if n in minutes]
+    if not shown:
+        return NOTHING
+    return (
+        f"The fits of the reference study, added up: {', '.join(shown)}; all "
+        f"{len(minutes)} experiments {sum(minutes.values()) / 60:.1f} h."
+    )
+
+
 BLOCKS: dict[str, Callable[[Results], str]] = {
     "found": found_block,
     "beyond": beyond_block,
     "solvers": solvers_block,
+    "times": times_block,
 }
 
 

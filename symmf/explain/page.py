@@ -82,13 +82,19 @@ def _what(found: Answer) -> str:
     )
 
 
+_LEFT = (
+    "what H Hᵀ leaves of the similarity; near 1 for a graph of neighbours, whose "
+    "single links K columns cannot show"
+)
+
+
 def _tiles(found: Answer) -> list[tuple[str, str, str]]:
     quality = found.quality
     tiles = [
         ("silhouette", quality.silhouette, "1: far apart, 0: touching"),
         ("stability", quality.stability, "1: parts of the data give the same"),
         ("cut", quality.cut, "share of neighbours in other clusters"),
-        ("relative error", quality.error, "what H Hᵀ leaves of the similarity"),
+        ("relative error", quality.error, _LEFT),
     ]
     shown = [
         (name, f"{value:.2f}", why) for name, value, why in tiles if value is not None

@@ -30,7 +30,10 @@ def with_matches(pattern: re.Pattern[str]) -> list[Path]:
 
 
 @pytest.mark.parametrize("page", with_matches(CODE), ids=name_of)
-def test_programs_of_a_page_run_in_order(page: Path) -> None:
+def test_programs_of_a_page_run_in_order(
+    page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)  # they may write files
     names: dict[str, object] = {"__name__": "page"}
     for code in CODE.findall(page.read_text(encoding="utf-8")):
         exec(compile(code, str(page), "exec"), names)

@@ -49,6 +49,12 @@ def test_every_solver_is_listed() -> None:
     assert [name for name in SOLVERS if f"| `{name}` |" not in text] == []
 
 
+def test_the_example_prints_what_it_says(capsys: pytest.CaptureFixture[str]) -> None:
+    code = README.read_text(encoding="utf-8").split("```python\n")[1].split("```")[0]
+    exec(compile(code, str(README), "exec"), {})
+    assert code.splitlines()[-1] == f"# {capsys.readouterr().out.rstrip()}"
+
+
 def test_the_page_stays_short() -> None:
     assert len(README.read_text(encoding="utf-8").splitlines()) <= 150
 
