@@ -44,10 +44,20 @@ _PLURAL = {
     ClaimVerdict.DOES_NOT_HOLD: "do not hold",
     ClaimVerdict.CANNOT: "cannot be decided",
 }
+_SINGULAR = {
+    "hold": "holds",
+    "hold partly": "holds partly",
+    "do not hold": "does not hold",
+}
 
 
 def _listed(tally: dict[str, int]) -> str:
-    return ", ".join(f"{n} {verdict}" for verdict, n in tally.items() if n)
+    # One claim holds, two hold.
+    return ", ".join(
+        f"{n} {_SINGULAR.get(verdict, verdict) if n == 1 else verdict}"
+        for verdict, n in tally.items()
+        if n
+    )
 
 
 def _audit_line(path: Path) -> list[str]:
