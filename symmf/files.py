@@ -1,9 +1,14 @@
-"""Files that are either wholly there or not there at all: the one atomic writer."""
+"""Files that are either wholly there or not there at all: the one atomic writer.
+
+And the reader of small files that anyone may have put there.
+"""
 
 from __future__ import annotations
 
+import errno
 import os
 import secrets
+import stat
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,6 +20,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
 TEMPORARY = ".tmp"
+# Tables and descriptions; the largest committed one has two megabytes.
+LARGEST_READ = 1 << 30
 
 
 def write_atomically(path: Path, content: bytes | str, *, sync: bool = True) -> None:
@@ -54,6 +61,41 @@ def sync_to_disk(path: Path) -> None:
         os.fsync(handle)
     finally:
         os.close(handle)
+
+
+def read_file(path: Path, *, largest: int = LARGEST_READ) -> bytes:
+    """Return the content of a regular file.
+
+    Opening a named pipe would wait for a writer, and a device may never end: both are
+    refused, as is a file above ``largest`` bytes.
+
+    Raises
+    ------
+    OSError
+        If it is not there, is no file, cannot be read or is too large.
+    """
+    handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
+    try:
+        found = os.fstat(handle)
+        if not stat.S_ISREG(found.st_mode):
+            raise OSError(errno.EINVAL, "it is not a file", str(path))
+        if found.st_size > largest:
+            raise OSError(errno.EFBIG, os.strerror(errno.EFBIG), str(path))
+        with os.fdopen(handle, "rb", closefd=False) as file:
+            return file.read()
+    finally:
+        os.close(handle)
+
+
+def read_text(path: Path, *, largest: int = LARGEST_READ) -> str:
+    """Return the UTF-8 text of a regular file; see :func:`read_file`.
+
+    Raises
+    ------
+    OSError, UnicodeDecodeError
+        If it is no file that can be read, or is not UTF-8.
+    """
+    return read_file(path, largest=largest).decode("utf-8")
 
 
 def write_bytes(path: Path, data: bytes) -> Path:

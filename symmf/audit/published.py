@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import io
 import json
 from collections.abc import Callable, Iterable, Sequence
 from importlib import metadata, resources
@@ -20,7 +21,7 @@ from symmf.audit.judge import (
     verdicts_frame,
 )
 from symmf.audit.setting import Setting
-from symmf.files import csv_text, write_text
+from symmf.files import csv_text, read_file, read_text, write_text
 from symmf.paper import DATASET_TITLES, ROWS, class_sizes, published_values
 
 AUDIT_FILE = "audit.csv"
@@ -206,7 +207,7 @@ def make_audit(
 def kept_audit(folder: Path, digest: str) -> pd.DataFrame | None:
     """Return the audit in a folder if it was made from these inputs and is whole."""
     try:
-        kept = (folder / DIGEST_FILE).read_text(encoding="utf-8").split()
+        kept = read_text(folder / DIGEST_FILE).split()
         fits = kept == [digest, _files_digest(folder)]
     except (OSError, UnicodeDecodeError):
         return None
@@ -216,7 +217,7 @@ def kept_audit(folder: Path, digest: str) -> pd.DataFrame | None:
 def _files_digest(folder: Path) -> str:
     digest = hashlib.sha256()
     for name in (AUDIT_FILE, "audit.md", WITNESS_FILE):
-        digest.update((folder / name).read_bytes())
+        digest.update(read_file(folder / name))
     return digest.hexdigest()
 
 
@@ -231,7 +232,7 @@ def load_audit(results: Path) -> pd.DataFrame | None:
 
 def _read_audit(path: Path) -> pd.DataFrame | None:
     try:
-        frame = pd.read_csv(path)
+        frame = pd.read_csv(io.BytesIO(read_file(path)))
     except (OSError, ValueError, pd.errors.ParserError):
         return None
     known = {

@@ -215,8 +215,10 @@ def _wrapped(text: str) -> str:
 
 def _read_pairs(path: Path, defaults: Mapping[str, Any]) -> list[Pair]:
     """Read pairs; options given on the command line stand in for missing columns."""
+    from symmf.files import read_file
+
     try:
-        text = path.read_text(encoding="utf-8-sig")
+        text = read_file(path).decode("utf-8-sig")
     except UnicodeDecodeError:
         raise InputError(f"{path} is not a UTF-8 text file.") from None
     reader = csv.DictReader(text.splitlines())

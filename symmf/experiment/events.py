@@ -12,6 +12,7 @@ from typing import Any, TypeAlias
 
 from symmf.experiment.store.layout import EVENTS_FILE
 from symmf.experiment.values import now
+from symmf.files import read_file
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,17 +90,18 @@ class Journal:
 
 
 def read_events(folder: Path) -> list[dict[str, Any]]:
-    """Read an event log, leaving out lines that a killed run left unfinished."""
-    path = folder / EVENTS_FILE
+    """Read an event log, leaving out lines that are unfinished or no events."""
     try:
-        text = path.read_text("utf-8", "replace") if path.is_file() else ""
+        text = read_file(folder / EVENTS_FILE).decode("utf-8", "replace")
     except OSError:
         return []
     lines = text.splitlines()
     events = []
     for line in lines:
         try:
-            events.append(json.loads(line))
-        except ValueError:
+            event = json.loads(line)
+        except (ValueError, RecursionError):
             continue
+        if isinstance(event, dict):
+            events.append(event)
     return events

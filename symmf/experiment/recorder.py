@@ -15,6 +15,7 @@ from symmf.experiment.store.layout import EXPERIMENT_FILE
 from symmf.experiment.store.places import results_place
 from symmf.experiment.store.writer import RecordWriter
 from symmf.experiment.values import Job, Outcome, Record, now
+from symmf.files import read_file
 
 # Seconds after which the tables of a long run are brought up to date.
 REFRESH = 60.0
@@ -51,7 +52,7 @@ class Recorder:
             path = plan.store.folder / EXPERIMENT_FILE
             described = (
                 path.is_file()
-                and path.read_bytes() == plan.config.as_yaml().encode()
+                and read_file(path) == plan.config.as_yaml().encode()
                 and plan.store.is_described()
             )
             if plan.missing() or not described:

@@ -13,9 +13,12 @@ from runner_cases import computed, run_config, write_config
 from test_runner import methods, pool  # noqa: F401
 
 from symmf.errors import SymmfError
+from symmf.experiment.events import read_events
+from symmf.experiment.replay import find_kept
 from symmf.experiment.status import survey
 from symmf.experiment.store.folder import ExperimentStore
 from symmf.experiment.store.merge import merge
+from symmf.experiment.store.rows import read_rows
 from symmf.reporting.results import load_results
 
 FILES = [
@@ -104,8 +107,14 @@ def test_a_damaged_file_is_told_and_the_next_run_heals_it(
     for line in survey(copy):
         assert line.experiment == "tiny"
     load_results(copy)
-    with suppress(SymmfError):
-        merge([copy], tmp_path / "merged")
+    for read in (
+        lambda: merge([copy], tmp_path / "merged"),
+        lambda: read_rows(store),
+        lambda: find_kept([copy], key[:6]),
+        lambda: read_events(store.folder),
+    ):
+        with suppress(SymmfError):
+            read()
     if file == "run.lock" and damage in ("folder", "link", "fifo"):
         with pytest.raises(SymmfError, match=re.escape(str(store.folder / file))):
             run_config(path, copy, pool)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import io
 import os
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -21,6 +22,7 @@ from symmf.experiment.store.layout import (
     trial_columns,
 )
 from symmf.experiment.values import Outcome, Record, Trial, canonical_json
+from symmf.files import read_text
 from symmf.metrics import METRICS, score
 
 TRACE_POINTS = 200
@@ -199,11 +201,8 @@ def tables_are_whole(
 
 
 def _rows(path: Path, columns: list[str]) -> list[dict[str, str]]:
-    if not path.is_file():
-        raise ValueError(f"{path} is not a file")
-    with path.open(encoding="utf-8", newline="") as file:
-        reader = csv.DictReader(file)
-        rows = list(reader)
+    reader = csv.DictReader(io.StringIO(read_text(path), newline=""))
+    rows = list(reader)
     whole = all(None not in row and None not in row.values() for row in rows)
     if reader.fieldnames != columns or not whole:
         raise ValueError(f"{path} has other columns")

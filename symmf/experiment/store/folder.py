@@ -25,6 +25,7 @@ from symmf.experiment.store.record_file import BrokenRecordError, read_record, t
 from symmf.experiment.values import Record, Trial
 from symmf.files import (
     make_writable,
+    read_text,
     remove_stale_temporaries,
     write_atomically,
 )
@@ -124,8 +125,7 @@ class ExperimentStore:
         """Return the provenance of the latest run."""
         path = self.folder / PROVENANCE_FILE
         try:
-            text = path.read_text(encoding="utf-8") if path.is_file() else ""
-            found = json.loads(text)
+            found = json.loads(read_text(path))
         except (OSError, ValueError, RecursionError):
             found = None
         if not isinstance(found, dict) or not _are_facts(found.get("facts")):

@@ -14,6 +14,7 @@ from typing import Any, Self
 
 from symmf.errors import InputError
 from symmf.experiment.store.layout import LOCK_FILE
+from symmf.files import read_text
 
 
 class FolderLock:
@@ -95,8 +96,7 @@ def _acquire(handle: int, attempts: int = 4) -> None:
 def holder(folder: Path) -> dict[str, Any]:
     """Return who wrote the lock file last: pid, host, since, command."""
     try:
-        path = folder / LOCK_FILE
-        who = json.loads(path.read_text()) if path.is_file() else {}
+        who = json.loads(read_text(folder / LOCK_FILE))
     except (OSError, ValueError, RecursionError):
         return {}
     return who if isinstance(who, dict) else {}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,6 +12,7 @@ from symmf.experiment.store.export import export_store
 from symmf.experiment.store.folder import ExperimentStore, list_experiments
 from symmf.experiment.store.layout import EXPERIMENT_FILE, PROVENANCE_FILE
 from symmf.experiment.store.lock import FolderLock
+from symmf.files import read_file
 
 
 @dataclass(slots=True, kw_only=True)
@@ -57,6 +59,11 @@ def _experiments(folder: Path) -> list[ExperimentStore]:
     return found
 
 
+def _are_same(one: Path, two: Path) -> bool:
+    # os.path: it does not raise for a link that leads to itself.
+    return os.path.realpath(one) == os.path.realpath(two)
+
+
 def _digests(store: ExperimentStore) -> tuple[str, str]:
     provenance = store.provenance()
     return (
@@ -91,11 +98,11 @@ def _merge(
         target.clean()
         for file in (PROVENANCE_FILE, EXPERIMENT_FILE):
             if not (target.folder / file).is_file():
-                content = (stores[0].folder / file).read_bytes()
+                content = read_file(stores[0].folder / file)
                 target.write_file(target.folder / file, content)
         wanted = {trial.key for trial in target.trials()}
         for store in stores:
-            if store.folder.resolve() != target.folder.resolve():
+            if not _are_same(store.folder, target.folder):
                 _copy(store, target, wanted, result)
         export_store(target)
     return result

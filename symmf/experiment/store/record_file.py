@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import stat
 from dataclasses import fields
 from functools import cache
 from pathlib import Path
@@ -20,6 +19,7 @@ import h5py
 import numpy as np
 
 from symmf.experiment.values import FORMAT, Outcome, Record, Status, Trial
+from symmf.files import read_file
 
 _DIGEST_SIZE = hashlib.sha256().digest_size
 _LABELS = ("labels", "y")
@@ -60,9 +60,7 @@ def read_record(path: Path) -> Record:
         If there is no file of this name that is a whole record.
     """
     try:
-        if not stat.S_ISREG(path.stat().st_mode):
-            raise BrokenRecordError("it is not a file")
-        return from_bytes(path.read_bytes())
+        return from_bytes(read_file(path))
     except OSError as error:
         raise BrokenRecordError(f"{error.strerror}") from None
 

@@ -7,6 +7,7 @@ to tell whether the same came out: status, labels' digest, scores, iterations, s
 from __future__ import annotations
 
 import csv
+import io
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -16,6 +17,7 @@ from symmf.errors import DataError
 from symmf.experiment.store.folder import ExperimentStore
 from symmf.experiment.store.layout import STORED_SCORES, TRIALS_FILE
 from symmf.experiment.values import Outcome, Record, Status
+from symmf.files import read_text
 from symmf.metrics import METRICS
 
 #: A row as text, by column.
@@ -61,10 +63,9 @@ def read_rows(store: ExperimentStore) -> dict[str, Row]:
     """
     path = store.folder / TRIALS_FILE
     try:
-        with path.open(encoding="utf-8", newline="") as file:
-            reader = csv.DictReader(file, restval="")
-            columns = set(reader.fieldnames or ())
-            rows = [{k: v for k, v in row.items() if k is not None} for row in reader]
+        reader = csv.DictReader(io.StringIO(read_text(path), newline=""), restval="")
+        columns = set(reader.fieldnames or ())
+        rows = [{k: v for k, v in row.items() if k is not None} for row in reader]
     except FileNotFoundError:
         return {}
     except (OSError, ValueError, csv.Error) as error:

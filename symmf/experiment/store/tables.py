@@ -7,7 +7,6 @@ said in a sentence.
 
 from __future__ import annotations
 
-import io
 import json
 import os
 from pathlib import Path
@@ -22,6 +21,7 @@ from symmf.experiment.store.layout import (
     TRIALS_FILE,
     trial_columns,
 )
+from symmf.files import read_file, read_text
 
 MAX_JSON_BYTES = 10_000_000
 
@@ -94,18 +94,14 @@ def _text(path: Path, problems: list[str]) -> str:
     if not path.is_file():
         return ""
     try:
-        return path.read_text(encoding="utf-8")
+        return read_text(path)
     except (OSError, ValueError):
         problems.append(f"{path.parent.name}/{path.name} could not be read; left out.")
         return ""
 
 
 def _json(path: Path) -> Any:
-    with path.open("rb") as stream:
-        data = stream.read(MAX_JSON_BYTES + 1)
-    if len(data) > MAX_JSON_BYTES:
-        return None
-    return json.load(io.BytesIO(data))
+    return json.loads(read_file(path, largest=MAX_JSON_BYTES))
 
 
 def _yaml(path: Path) -> Any:

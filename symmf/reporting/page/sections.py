@@ -8,6 +8,7 @@ from typing import Any
 
 import pandas as pd
 
+from symmf.files import read_file
 from symmf.paper import METRIC_TITLES, ROWS
 from symmf.reporting.page.grid import Column, Grid, grid
 from symmf.reporting.results import Experiment, Results
@@ -132,7 +133,7 @@ def experiment_sections(results: Results) -> list[Section]:
 def _experiment(experiment: Experiment) -> Section:
     status = experiment.trials["status"].value_counts().to_dict()
     path = experiment.folder / "experiment.yaml"
-    config = path.read_text(encoding="utf-8") if path.is_file() else ""
+    config = read_file(path).decode("utf-8", "replace") if path.is_file() else ""
     provenance = {k: v for k, v in experiment.provenance.items() if k != "facts"}
     return {
         "name": experiment.name,

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import io
 import json
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
+from symmf.files import read_file, read_text
 from symmf.reporting.page.grid import Column, Grid, auto_columns, grid
 from symmf.texts import plain_text
 
@@ -54,7 +56,7 @@ def speed_section(folder: Path) -> list[dict[str, Any]]:
 
 def _read(path: Path) -> pd.DataFrame | None:
     try:
-        frame = pd.read_csv(path)
+        frame = pd.read_csv(io.BytesIO(read_file(path)))
     except (OSError, ValueError, pd.errors.ParserError):
         return None
     return frame if len(frame) else None
@@ -69,8 +71,8 @@ def _grid(number: int, name: str, frame: pd.DataFrame) -> Grid:
 def _machine(path: Path) -> str:
     """Return the processor a benchmark ran on, as far as its file tells."""
     try:
-        facts = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
+        facts = json.loads(read_text(path))
+    except (OSError, ValueError, RecursionError):
         return ""
     machine = facts.get("machine") if isinstance(facts, dict) else None
     return plain_text(machine.get("cpu", "")) if isinstance(machine, dict) else ""

@@ -7,9 +7,9 @@ row), ``labels`` (cluster of each row) and, if given, ``names`` of the classes.
 
 from __future__ import annotations
 
-import zipfile
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -18,6 +18,8 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 from scipy.optimize import linear_sum_assignment
 
+from symmf.errors import SymmfError
+from symmf.io.arrays import read_arrays
 from symmf.notation import FloatArray, LabelArray
 from symmf.reporting.plots.base import Drawing, Gallery, Tooltips
 from symmf.reporting.plots.legend import legend_below
@@ -32,6 +34,8 @@ from symmf.reporting.selection.cells import dataset_title
 from symmf.texts import plot_text
 
 DASHED = (0, (2.5, 1.2))
+MOST_ROWS, MOST_COLUMNS = 2000, 200  # far more than a picture can show
+_LABELS = ("classes", "labels")
 MOST_NAMED = 12  # a longer legend would be larger than the picture
 
 
@@ -50,21 +54,21 @@ class Illustration:
 def load_illustration(experiment: Experiment) -> Illustration | None:
     """Read ``illustration.npz``; None if it is absent or not what it should be."""
     path = experiment.folder / "illustration.npz"
-    try:
-        with np.load(path, allow_pickle=False) as stored:
-            arrays = {name: stored[name] for name in stored.files}
-        A = np.asarray(arrays["A"], dtype=float)
-        H = np.asarray(arrays["H"], dtype=float)
-        classes = np.asarray(arrays["classes"]).astype(np.int64)
-        labels = np.asarray(arrays["labels"]).astype(np.int64)
-    except (OSError, KeyError, ValueError, zipfile.BadZipFile):
+    if not path.is_file():
         return None
+    try:
+        arrays = read_arrays(path, ".npz")
+    except SymmfError:
+        return None
+    A, H = (_numbers(arrays.get(name), "f") for name in "AH")
+    classes, labels = (_numbers(arrays.get(name), "iu") for name in _LABELS)
     n = len(classes)
-    if A.shape != (n, n) or H.ndim != 2 or len(H) != n or len(labels) != n or n < 2:
+    fits = A.shape == (n, n) and H.ndim == 2 and 0 < H.shape[1] <= MOST_COLUMNS
+    if not (fits and len(H) == len(labels) == n and 2 <= n <= MOST_ROWS):
         return None
     order = np.argsort(classes, kind="stable")
     values = np.unique(classes)
-    given = [str(name) for name in arrays.get("names", np.array([])).ravel()]
+    given = [str(name) for name in np.ravel(arrays.get("names", []))]
     names = given if len(given) == len(values) else [f"class {v}" for v in values]
     return Illustration(
         experiment=experiment,
@@ -74,6 +78,16 @@ def load_illustration(experiment: Experiment) -> Illustration | None:
         labels=labels[order],
         names=tuple(names),
     )
+
+
+def _numbers(value: Any, kinds: str) -> Any:
+    """Return an array of finite numbers; an empty one if it is something else."""
+    if not isinstance(value, np.ndarray) or value.dtype.kind not in kinds:
+        return np.empty(0)
+    if kinds == "iu":
+        fits = value.ndim == 1 and bool((np.abs(value.astype(float)) < 2**31).all())
+        return value.astype(np.int64) if fits else np.empty(0)
+    return value.astype(float) if np.isfinite(value).all() else np.empty(0)
 
 
 def _found(results: Results, name: str) -> tuple[list[Illustration], Gallery]:
