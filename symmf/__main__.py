@@ -2,28 +2,65 @@
 
 Nothing but this file stands between the first line of the package and the first import
 of a library, so that Ctrl-C during the imports ends as Ctrl-C during the work does.
+A defect of ours is told in a sentence too; with ``SYMMF_TRACEBACK=1`` in the
+environment it is shown in full, as are warnings of libraries.
 """
 
 import os
 import signal
+import sys
+import warnings
 from types import FrameType
 
 INTERRUPTED = 130
+# What sysexits.h calls EX_SOFTWARE.
+DEFECT = 70
+TRACEBACK = "SYMMF_TRACEBACK"
 
 
 def start() -> None:
     """Run the command line; exit with its code."""
     pressed = _notice_interrupts()
+    in_full = bool(os.environ.get(TRACEBACK))
+    if not in_full and not sys.warnoptions:
+        warnings.showwarning = _show_own
     try:
         from symmf.cli.main import main
 
         main()
     except BaseException as problem:
         # Interrupted imports may fail with any error, from C code too.
-        if not pressed or isinstance(problem, SystemExit):
+        if pressed and not isinstance(problem, SystemExit):
+            os.write(2, b"Interrupted.\n")
+            os._exit(INTERRUPTED)
+        if in_full or not isinstance(problem, Exception):
             raise
-        os.write(2, b"Interrupted.\n")
-        os._exit(INTERRUPTED)
+        sys.stderr.write(_defect(problem))
+        sys.exit(DEFECT)
+
+
+def _defect(problem: Exception) -> str:
+    """Say that something happened that should not; what was written stays whole."""
+    what = ascii(str(problem))[1:-1][:300]
+    kind = type(problem).__name__
+    return (
+        f"Error: symmf met something that it did not expect ({kind}: {what}). This is "
+        "a defect; finished results are kept. Please report it with the command; "
+        f"{TRACEBACK}=1 in the environment shows where it happened.\n"
+    )
+
+
+def _show_own(
+    message: Warning | str,
+    category: type[Warning],
+    filename: str,  # noqa: ARG001 - the signature of the standard library
+    lineno: int,  # noqa: ARG001
+    file: object = None,  # noqa: ARG001
+    line: str | None = None,  # noqa: ARG001
+) -> None:
+    """Show a warning of ours as a sentence; those of libraries are not for users."""
+    if category.__module__.partition(".")[0] == "symmf":
+        sys.stderr.write(f"Warning: {message}\n")
 
 
 def _notice_interrupts() -> list[int]:

@@ -131,13 +131,18 @@ def plot_text(text: object) -> str:
 
 
 def csv_cell(text: str) -> str:
-    """Return a cell that a spreadsheet takes as text, or a number as it is.
+    r"""Return a cell that a spreadsheet takes as text, or a number as it is.
+
+    Control characters and marks of direction are escaped; line ends stay in the cell.
 
     Examples
     --------
     >>> csv_cell("=1+1"), csv_cell("-0.5"), csv_cell("K-means")
     ("'=1+1", '-0.5', 'K-means')
+    >>> print(csv_cell("\x1b[2J"))
+    \x1b[2J
     """
+    text = "".join(char if char in "\t\r\n" else _seen(char) for char in text)
     if len(text) < 2 or text[0] not in "=+-@\t\r":
         return text
     try:

@@ -81,3 +81,52 @@ def test_an_interrupt_during_imports_is_quiet(tmp_path, then):
         check=False,
     )
     assert (done.returncode, done.stderr, done.stdout) == (130, "Interrupted.\n", "")
+
+
+def run_fresh(tmp_path, code, *arguments, **environment):
+    """Run the command in a fresh interpreter, after a line of code of ours."""
+    start = f"{code}\nfrom symmf.__main__ import start; start()"
+    return subprocess.run(
+        [sys.executable, "-c", start, *arguments],
+        env={
+            **os.environ,
+            "PYTHONPATH": str(Path(symmf.__file__).parents[1]),
+            **environment,
+        },
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+BREAK = "import symmf.cli.main as m; m.main = lambda: {}['a\\nb']"
+
+
+def test_a_defect_of_ours_is_a_sentence_with_a_code_of_its_own(tmp_path):
+    done = run_fresh(tmp_path, BREAK)
+    assert done.returncode == 70
+    assert "Traceback" not in done.stderr
+    assert done.stderr.count("\n") == 1
+    assert "KeyError" in done.stderr
+    assert "SYMMF_TRACEBACK=1" in done.stderr
+
+
+def test_a_defect_is_shown_in_full_on_request(tmp_path):
+    done = run_fresh(tmp_path, BREAK, SYMMF_TRACEBACK="1")
+    assert done.returncode == 1
+    assert "Traceback" in done.stderr
+
+
+WARN = (
+    "import warnings, symmf.errors, symmf.cli.main as m\n"
+    "def main():\n"
+    "    warnings.warn('overflow', RuntimeWarning)\n"
+    "    warnings.warn('Mind this.', symmf.errors.SymmfWarning)\n"
+    "m.main = main"
+)
+
+
+def test_only_our_own_warnings_reach_a_user(tmp_path):
+    assert run_fresh(tmp_path, WARN).stderr == "Warning: Mind this.\n"
+    assert "overflow" in run_fresh(tmp_path, WARN, SYMMF_TRACEBACK="1").stderr
