@@ -9,12 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from sklearn.cluster import KMeans
-
 from symmf.clustering.base import ClusterMethod
 from symmf.clustering.consensus import ConsensusSymMF
 from symmf.clustering.deep_subspace import DSC
 from symmf.clustering.gnmf import GNMF
+from symmf.clustering.kmeans import KMeans
 from symmf.clustering.nmf import NMF
 from symmf.clustering.snmf import SNMF
 from symmf.clustering.spectral import Spectral

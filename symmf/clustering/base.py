@@ -32,7 +32,7 @@ MOST_RESTARTS = 100_000
 _FLAGS = ("published", "set_diagonal", "unit_rows", "warm_start_closed_form")
 _SEQUENCES = ("constraint", "image_shape", "members", "n_components")
 # Data within this factor of one are used as they are.
-_RANGE = {"float64": 2.0**200, "float32": 2.0**40}
+RANGE = {"float64": 2.0**200, "float32": 2.0**40}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -102,6 +102,14 @@ class Clusterer(ClusterMixin, BaseEstimator):
             self._checked_fit(X)
         self._check_finite()
         self.labels_ = number_by_size(self.labels_)
+        if not self.labels_.any() and self.n_clusters not in (1, "auto"):
+            warnings.warn(
+                f"All {len(self.labels_)} samples are in one cluster, although "
+                f"n_clusters={self.n_clusters}. Look for a sample or a column that is "
+                "far larger than the others, or for rows that are all alike.",
+                SymmfWarning,
+                stacklevel=2,
+            )
         return self
 
     def fit_predict(self, X: Any, y: Any = None) -> LabelArray:
@@ -295,7 +303,7 @@ def safe_scale(X: AnyMatrix) -> float:
     else:
         values = X.data if sparse.issparse(X) else X
         largest = max(float(values.max(initial=0)), -float(values.min(initial=0)))
-    range_ = _RANGE[np.dtype(X.dtype).name]
+    range_ = RANGE[np.dtype(X.dtype).name]
     if largest == 0 or 1 / range_ <= largest <= range_:
         return 1.0
     exponent = 2 * (int(np.frexp(largest)[1]) // 2)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Generator
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -224,8 +225,13 @@ class NMF(Clusterer):
             X = ncut_weighted(X)
         (n, m), k = X.shape, self.n_clusters
         U, V = rng.random((m, k)), rng.random((n, k))
-        fit = self._run(X, U.astype(X.dtype), V.astype(X.dtype))
-        self.U_, self.V_ = unit_columns(fit.last.U, fit.last.V)
+        fit = self._run_in(np.float64 if self.published else X.dtype, X, U, V)
+        if X.dtype != np.float64 and not np.isfinite(fit.last.objective):
+            # A column may die with k above the rank; what makes up for it in the other
+            # factor does not fit in single precision.
+            fit = self._run_in(np.float64, X, U, V)
+        factors = unit_columns(fit.last.U, fit.last.V)
+        self.U_, self.V_ = (factor.astype(X.dtype, copy=False) for factor in factors)
         self._tell(
             matrix=f"X: data weighting {self.data_weighting}",
             solver="anls" if self.published else "hals",
@@ -238,6 +244,13 @@ class NMF(Clusterer):
             self.labels_ = argmax_rows(self.V_, np.asarray(X @ self.U_))
         else:
             self.labels_ = kmeans_rows(self.V_, k, n_init=self.n_init, random_state=rng)
+
+    def _run_in(
+        self, kind: Any, X: AnyMatrix, U: FloatArray, V: FloatArray
+    ) -> DataFit[NMFIterate]:
+        """Run in a precision; least squares with a Gram matrix in single go astray."""
+        X = X if X.dtype == kind else X.astype(kind)
+        return self._run(X, U.astype(kind), V.astype(kind))
 
     def _run(self, X: AnyMatrix, U: FloatArray, V: FloatArray) -> DataFit[NMFIterate]:
         settled: Callable[[int, NMFIterate], bool]

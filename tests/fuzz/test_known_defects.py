@@ -362,6 +362,39 @@ def test_11_hand_edited_results_are_set_aside(
         assert text.strip()
 
 
+def test_11_an_illustration_that_is_none_is_left_out(
+    results: Path, tmp_path: Path
+) -> None:
+    from symmf.reporting.plots.factor import load_illustration
+    from symmf.reporting.results import load_results
+
+    folder = copied(results, tmp_path)
+    experiment = load_results(folder).experiments[0]
+    path = folder / "small" / "illustration.npz"
+    n = 6
+    good = {
+        "A": np.eye(n, dtype="f4"), "H": np.ones((n, 2), dtype="f4"),
+        "classes": np.arange(n) % 2, "labels": np.arange(n) % 3,
+    }  # fmt: skip
+    np.savez(path, **good)
+    assert load_illustration(experiment) is not None
+    for change in (
+        {"A": np.full((n, n), np.nan, dtype="f4")},
+        {"A": np.eye(n - 1, dtype="f4")},
+        {"H": np.array("text")},
+        {"classes": np.full(n, 2**62)},
+        {"labels": np.full(n, 0.5)},
+        {"labels": np.array(3)},
+    ):
+        np.savez(path, **(good | change))
+        assert load_illustration(experiment) is None
+    path.write_bytes(path.read_bytes()[:300])
+    assert load_illustration(experiment) is None
+    path.unlink()
+    os.mkfifo(path)
+    assert load_illustration(experiment) is None
+
+
 # 12: tests/datasets/test_datasets_import.py: LZMA, bombs, names, sparse maps, pipes.
 
 
@@ -391,6 +424,27 @@ def test_13_a_weight_of_any_size(symmf: Command, tmp_path: Path) -> None:
         code, text = symmf("cluster", path, "-k", 2, f"--lambda={weight}")
         assert code in (0, 2), text
         assert not re.search(r"\b(nan|inf)\b", text)
+
+
+@pytest.mark.parametrize("scale", [1e160, 1e300, 1e-200, 5e-324])
+def test_13_kmeans_of_the_library_refuses_what_it_cannot_square(scale: float) -> None:
+    from symmf.clustering import METHODS
+    from symmf.errors import InputError
+
+    X = (1 + np.arange(24) % 2)[:, None] * np.full(3, scale)
+    with pytest.raises(InputError, match="Divide X by"):
+        METHODS["kmeans"](n_clusters=2).fit(X)
+    with pytest.raises(InputError, match="random_state"):
+        METHODS["kmeans"](n_clusters=2, random_state=-1).fit(np.eye(4))
+
+
+def test_13_one_cluster_for_all_is_told() -> None:
+    from symmf.clustering import METHODS
+    from symmf.errors import SymmfWarning
+
+    X = np.full((6, 3), 2.0)
+    with pytest.warns(SymmfWarning, match="in one cluster"):
+        assert not METHODS["snmf"](n_clusters=2, random_state=0).fit(X).labels_.any()
 
 
 # 14: labels that are hard to find.
@@ -520,6 +574,64 @@ def test_18_a_user_who_is_not_there(
     code, text = symmf("data", "list")
     assert code == 2
     assert "SYMMF_DATA" in text
+
+
+@pytest.mark.parametrize("published", [False, True])
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_18_nmf_in_single_precision_with_k_above_the_rank(
+    published: bool, seed: int
+) -> None:
+    """It took 54 times as long as in double precision, or left the range."""
+    from symmf.clustering import NMF
+
+    X = np.random.default_rng(seed).random((30, 5))
+    seconds, errors = [], []
+    for kind in (np.float64, np.float32):
+        times = []
+        for _ in range(3):
+            model = NMF(30, max_iter=15, tol=0, published=published, random_state=0)
+            start = time.process_time()
+            model.fit(X.astype(kind))
+            times.append(time.process_time() - start)
+        assert model.V_.dtype == kind
+        assert np.isfinite(model.V_).all()
+        seconds.append(min(times))
+        errors.append(model.history_.error[-1])
+    # A second pass in double precision is allowed; the rest is room for a busy machine.
+    assert seconds[1] < 6 * seconds[0] + 0.05
+    # X has rank 5, so that nothing but rounding is left.
+    assert abs(errors[1]) < 1e-4
+
+
+# Letters that the fonts of figures lack, and numbers that overflow on the way.
+ODD_SIGNS = "\u4e2d\u6587 \U0001f600 \u0e01 \ufdfd"
+
+
+def test_18_warnings_of_libraries_do_not_reach_a_user(tmp_path: Path) -> None:
+    text = CONFIG.replace("K-means", ODD_SIGNS).replace("Small", ODD_SIGNS)
+    text += f"  - {{method: symmf, label: '{ODD_SIGNS} b', parameters: {{tol: 0}}}}\n"
+    path = config(tmp_path, text=text.replace("trials: 1", "trials: 2"))
+    X = np.random.default_rng(0).random((20, 3))
+    np.save(tmp_path / "x.npy", X.astype(np.longdouble) * np.longdouble("1e4000"))
+    where = ("--results", tmp_path / "r")
+    for code, words in (
+        (0, ("run", path, *where, "--quiet")),
+        (0, ("report", *where)),
+        (0, ("plot", "convergence", *where)),
+        (3, ("cluster", tmp_path / "x.npy", "-k", 2)),
+    ):
+        done = subprocess.run(
+            [sys.executable, "-m", "symmf", *map(str, words)],
+            capture_output=True,
+            text=True,
+            check=False,
+            # All warnings that are not caught where they arise would be shown.
+            env=os.environ | {"PYTHONPATH": str(ROOT), "SYMMF_TRACEBACK": "1"},
+        )
+        assert done.returncode == code, done.stderr
+        assert "Warning" not in done.stderr
+        assert ".py:" not in done.stderr
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")

@@ -1,0 +1,60 @@
+"""scikit-learn's k-means, with a sentence where its own arithmetic would fail."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+from scipy import sparse
+from sklearn import cluster
+from sklearn.utils import check_array
+from sklearn.utils._param_validation import InvalidParameterError
+
+from symmf.clustering.base import RANGE
+from symmf.errors import InputError
+
+
+class KMeans(cluster.KMeans):
+    """K-means clustering, scikit-learn's own, with the same parameters and bits.
+
+    Squares of very large or very small values leave the range of numbers; such data,
+    and parameters that are out of range, are refused with an
+    :class:`~symmf.errors.InputError`.
+    """
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Cluster the rows of X.
+
+        Parameters
+        ----------
+        X : (n, m) array or scipy sparse matrix
+            One sample per row.
+        y : ignored
+        sample_weight : (n,) array, optional
+            Weights of the samples.
+
+        Returns
+        -------
+        self
+        """
+        _check_range(check_array(X, accept_sparse="csr", dtype=_KINDS))
+        try:
+            super().fit(X, y, sample_weight)
+        except InvalidParameterError as error:
+            raise InputError(str(error)) from error
+        return self
+
+
+_KINDS = [np.float64, np.float32]
+
+
+def _check_range(X: Any) -> None:
+    values = X.data if sparse.issparse(X) else X
+    largest = max(float(values.max(initial=0)), -float(values.min(initial=0)))
+    limit = RANGE[np.dtype(X.dtype).name]
+    if largest and not 1 / limit <= largest <= limit:
+        power = max(int(np.floor(np.log10(largest))), -300)
+        raise InputError(
+            f"The entries of X go up to {largest:.3g} in size; k-means cannot compute "
+            f"with their squares. Divide X by 1e{power}: the clusters stay the same."
+        )
