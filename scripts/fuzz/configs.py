@@ -151,10 +151,12 @@ PART = Part(
     name="configs",
     what="odd experiment files and --set, read by run --dry-run",
     make=make,
-    full=6000,
+    full=5000,
     preload=(
         "symmf.cli.run", "symmf.experiment.plan", "symmf.experiment.runner",
         "symmf.clustering", "symmf.datasets", "symmf.cli.progress", "sklearn.datasets",
+        "symmf.cli._run_summary", "symmf.plugins.registry",
+        "symmf.experiment.preflight",
     ),
     quick=100,
 )  # fmt: skip

@@ -13,7 +13,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from scripts.fuzz import study
-from scripts.fuzz.harness import LOST, Part, Session
+from scripts.fuzz.harness import HANG, LOST, Part, Session
 
 TRIALS = 4
 ADDRESSES = (
@@ -44,8 +44,7 @@ def make(rng: random.Random, folder: Path) -> Session:
         session.look(f"--dask {address!r}", code, text, allowed=(2,))
         session.verdict = "clean" if session.verdict == "accepted" else session.verdict
         return session
-    with suppress(subprocess.TimeoutExpired):
-        _lose(rng, folder, command, session)
+    _lose(rng, folder, command, session)
     return session
 
 
@@ -61,19 +60,18 @@ def _lose(
         parts += [_start(folder, *worker) for _ in range(2)]
         run = study.start(folder, *command, "--dask", address)
         session.tried = 1
-        with suppress(subprocess.TimeoutExpired):
-            run.wait(rng.uniform(1, 8))
+        run.ends_within(rng.uniform(1, 8))
         victims = rng.choice(([parts[0]], [parts[1]], parts[1:], []))
         for victim in victims:
             victim.send_signal(signal.SIGKILL)
-        try:
-            run.wait(90)
-        except subprocess.TimeoutExpired:
-            run.send_signal(signal.SIGINT)
-            run.wait(30)
+        if not run.ends_within(90):
+            os.kill(run.pid, signal.SIGINT)
+            if not run.ends_within(60):
+                session.blame(HANG, "the run does not end when it is interrupted")
+                run.kill()
         text = (folder / "log").read_text(errors="replace")
         session.look(
-            "run on a lost cluster", run.returncode, text, allowed=(0, 1, 2, 130)
+            "run on a lost cluster", run.returncode or 0, text, allowed=(0, 1, 2, 130)
         )
     finally:
         for part in parts:
@@ -114,7 +112,7 @@ PART = Part(
     name="dask",
     what="addresses that lead nowhere; clusters that lose workers or their scheduler",
     make=make,
-    full=60,
-    preload=("pandas", "symmf.experiment.store.layout"),
+    full=40,
+    preload=study.PRELOAD,
     prepare=prepare,
 )

@@ -87,7 +87,7 @@ PART = Part(
     name="disk",
     what="run, tables, plot, compare, cluster on a disk that fills up, then has room",
     make=make,
-    full=40,
-    preload=("pandas", "symmf.experiment.store.layout"),
+    full=20,
+    preload=study.PRELOAD,
     prepare=prepare,
 )

@@ -296,7 +296,11 @@ PART = Part(
     name="files",
     what="damaged and forged files of every format, by cluster",
     make=make,
-    full=5000,
-    preload=("symmf.cli.cluster", "symmf.cli._cluster_run", "symmf.clustering", "h5py"),
+    full=4000,
+    preload=(
+        "symmf.cli.cluster", "symmf.cli._cluster_run", "symmf.clustering", "h5py",
+        "symmf.experiment.config.yaml", "symmf.io.matrix", "symmf.explain.answer",
+        "symmf.explain.model_file", "symmf.explain.page",
+    ),
     quick=80,
-)
+)  # fmt: skip

@@ -13,6 +13,7 @@ import sys
 import tempfile
 import time
 import traceback
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -29,7 +30,9 @@ SENTENCES = (1, 2, 3, 130)
 MEMORY = 6 << 30
 _UNCAUGHT = 70
 # Seconds within which Ctrl-C must end a command.
-_PATIENCE = 10.0
+_AFTER_INTERRUPT = 10.0
+# A step that wants to run and cannot is given up after so many times its limit.
+_PATIENCE = 20.0
 # A raw message of a library, whoever printed it.
 _RAW = re.compile(
     r"Traceback \(most recent call last\)|\b[A-Z][a-z]\w*Warning: |encountered in \w+$",
@@ -73,7 +76,7 @@ class Case:
     judge
         Returns what is wrong (lost, altered, outside) or an empty text.
     seconds
-        Time limit of each step.
+        Time limit of each step. Time spent waiting for a processor does not count.
     may_be_long
         Work without end was asked for (a billion restarts): at the limit Ctrl-C is
         pressed, and ending then with exit code 130 is right.
@@ -89,10 +92,12 @@ class Case:
 class Session:
     """A story with processes of its own: it tells how often it struck, and the worst.
 
-    ``tried`` strikes; the verdict is for all of them.
+    ``tried`` strikes; the verdict is for all of them. ``notes`` counts what was done,
+    by name.
     """
 
     tried: int = 0
+    notes: Counter[str] = field(default_factory=Counter)
     verdict: str = ACCEPTED
     detail: str = ""
 
@@ -139,7 +144,9 @@ class Tally:
     seed: int
     counts: dict[str, int] = field(default_factory=lambda: dict.fromkeys(VERDICTS, 0))
     failures: list[dict[str, Any]] = field(default_factory=list)
+    notes: dict[str, int] = field(default_factory=dict)
     cases: int = 0
+    start: int = 0
     seconds: float = 0.0
 
     @property
@@ -150,6 +157,8 @@ class Tally:
     def add(self, report: dict[str, Any]) -> None:
         """Count a case."""
         self.cases += 1
+        for name, number in report.get("notes", {}).items():
+            self.notes[name] = self.notes.get(name, 0) + number
         failed = report["verdict"] in FAILURES
         self.counts[report["verdict"]] += 1 if failed else report["tried"]
         self.counts[ACCEPTED] += report["tried"] - 1 if failed else 0
@@ -163,7 +172,7 @@ def attack(
     """Run the cases of a part, several at a time, and count how they end."""
     _preload(part)
     part.prepare()
-    tally = Tally(part=part.name, seed=seed)
+    tally = Tally(part=part.name, seed=seed, start=min(indices, default=0))
     start = time.monotonic()
     lanes = min(jobs or part.jobs, part.jobs, max(len(indices), 1))
     for report in _lanes(part, seed, indices, lanes):
@@ -180,6 +189,7 @@ def run_case(part: Part, seed: int, index: int) -> dict[str, Any]:
         case = part.make(random.Random(f"{part.name} {seed} {index}"), folder)
         if isinstance(case, Session):
             report = {"verdict": case.verdict, "detail": case.detail}
+            report |= {"notes": dict(case.notes)}
             tried = max(case.tried, 1)
         else:
             ended = [_run_step(step, folder, case) for step in case.steps]
@@ -229,7 +239,8 @@ def _lanes(
         with stream:
             for line in stream:
                 yield json.loads(line)
-        os.waitpid(pid, 0)
+        if os.waitpid(pid, 0)[1]:
+            raise RuntimeError("A lane of the attack ended early: cases are missing.")
 
 
 def _lane(part: Part, seed: int, indices: Iterable[int], handle: int) -> NoReturn:
@@ -254,7 +265,7 @@ def _run_step(
     status = _wait(pid, case.seconds)
     if status is None and case.may_be_long:
         os.kill(pid, signal.SIGINT)
-        status = _wait(pid, _PATIENCE)
+        status = _wait(pid, _AFTER_INTERRUPT)
     _end_group(pid)
     if status is None:
         os.waitpid(pid, 0)
@@ -264,14 +275,43 @@ def _run_step(
 
 def _wait(pid: int, seconds: float) -> int | None:
     """Wait for a child; return its status, or None at the limit."""
-    deadline, pause = time.monotonic() + seconds, 0.001
-    while time.monotonic() < deadline:
+    start, pause = time.monotonic(), 0.001
+    while True:
         done, status = os.waitpid(pid, os.WNOHANG)
         if done:
             return status
+        passed = time.monotonic() - start
+        # On a busy machine a step may hardly run at all; that is no hang.
+        if passed > seconds and (
+            passed > _PATIENCE * seconds or passed - _starved(pid) > seconds
+        ):
+            return None
         time.sleep(pause)
         pause = min(1.5 * pause, 0.02)
-    return None
+
+
+def _starved(pid: int) -> float:
+    """Return the seconds for which a step or its reader of files wanted to run."""
+    from symmf.isolation import call
+
+    reader = [] if call._current is None else [call._current._process.pid]
+    waited = 0
+    for number in [pid, *descendants(pid), *reader]:
+        with suppress(OSError, IndexError):
+            waited += int(Path(f"/proc/{number}/schedstat").read_text().split()[1])
+    return waited / 1e9
+
+
+def descendants(pid: int) -> list[int]:
+    """Return the processes that a process has started, and theirs."""
+    found = []
+    try:
+        children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+    except OSError:
+        return []
+    for child in children:
+        found += [int(child), *descendants(int(child))]
+    return found
 
 
 def _child(

@@ -173,7 +173,7 @@ PART = Part(
     name="imports",
     what="damaged data sets and archives, by data import, list and verify",
     make=make,
-    full=2500,
+    full=3000,
     preload=(
         "symmf.cli.data",
         "symmf.datasets.download",

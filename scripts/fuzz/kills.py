@@ -5,17 +5,34 @@ from __future__ import annotations
 import os
 import random
 import signal
-import subprocess
 import time
 from pathlib import Path
 
 from scripts.fuzz import study
-from scripts.fuzz.harness import LOST, Part, Session
+from scripts.fuzz.harness import LOST, Part, Session, descendants
+from symmf.experiment.store.layout import EVENTS_FILE
 
 TRIALS = 60
-MOST = 40
-# A run needs about a second to begin; a strike that late meets it at work.
-LATEST = 3.0
+# Strikes of a session; then its run may end.
+STRIKES = 50
+MOST_STARTS = 60
+# Seconds from the start to a strike that may meet the imports, from the first trial to
+# one that meets the run at work, and between strikes at the workers of one run.
+EARLY, AT_WORK, NEXT = 1.5, 0.8, 0.15
+# Share of the runs that are started as a user would; see study.Run.
+FRESH = 0.2
+_STARTS = {True: "runs started in a fresh interpreter", False: "runs started by a fork"}
+_SIGNALS = {
+    "run": signal.SIGKILL,
+    "interrupt": signal.SIGINT,
+    "terminate": signal.SIGTERM,
+}
+_NOTES = {
+    "run": "SIGKILL of the run",
+    "worker": "SIGKILL of a worker, or of what starts them",
+    "interrupt": "SIGINT",
+    "terminate": "SIGTERM",
+}
 
 
 def prepare() -> None:
@@ -30,28 +47,61 @@ def make(rng: random.Random, folder: Path) -> Session:
     config = study.write_config(folder, trials=TRIALS)
     command = ("run", config, "--results", results, "--jobs", 2, "--quiet")
     records: set[str] = set()
-    for number in range(MOST):
-        process = study.start(folder, *command, log=f"log{number}")
-        struck = _strike(rng, process, session)
+    for number in range(MOST_STARTS):
+        begun = _begun(results)
+        fresh = rng.random() < FRESH
+        run = study.start(folder, *command, log=f"log{number}", fresh=fresh)
+        session.notes[_STARTS[fresh]] += 1
+        if rng.random() < 0.7:
+            _wait_for_work(run, results, begun)
+            first = rng.uniform(0, AT_WORK)
+        else:
+            first = rng.uniform(0, EARLY)
+        struck = _strike(rng, run, session, results, first)
         text = (folder / f"log{number}").read_text(errors="replace")
-        if struck == "interrupt" and "__main__.py" not in text:
+        if struck in ("interrupt", "terminate") and "__main__.py" not in text:
             # Before our first line the interpreter speaks for itself.
             text = text.replace("Traceback", "")
-        session.look("run", process.returncode, text, allowed=_expected(struck))
+        code = run.returncode or 0
+        session.look("run", code, text, allowed=_expected(struck))
         there = {path.name for path in results.rglob("records/*.h5")}
         if not records <= there:
             session.blame(LOST, f"records are gone: {sorted(records - there)}")
         records = there
-        if process.returncode == 0:
+        if code == 0 or session.tried >= STRIKES:
             break
+    _finish(folder, command, results, session)
+    return session
+
+
+def _finish(
+    folder: Path, command: tuple[object, ...], results: Path, session: Session
+) -> None:
+    """Let the run end, and compare."""
     code, text = study.run(folder, *command)
+    if code == 1 and (count := _given_up(results)):
+        # What was killed three times is kept as died, until somebody asks for it.
+        session.notes["trials killed three times, run again by --retry-failed"] += count
+        code, text = study.run(folder, *command, "--retry-failed")
     session.look("the last run", code, text, allowed=(0,))
     if code == 0 and study.fingerprint(results) != study.undisturbed(TRIALS)[1]:
         session.blame(LOST, "the tables differ from those of an undisturbed run")
+    session.notes["tables compared byte for byte"] += 1
     left = [path.name for path in results.rglob("*.tmp")]
     if left:
         session.blame(LOST, f"left behind: {left}")
-    return session
+
+
+def _given_up(results: Path) -> int:
+    """Return the number of trials that died as often as they may."""
+    import pandas as pd
+
+    from symmf.experiment.values import MAX_ATTEMPTS
+
+    trials = pd.read_csv(results / "small" / "trials.csv")
+    bad = trials[trials["status"] != "ok"]
+    died = bad[(bad["status"] == "died") & (bad["attempts"] >= MAX_ATTEMPTS)]
+    return len(died) if len(died) == len(bad) else 0
 
 
 def _expected(struck: str) -> tuple[int, ...]:
@@ -64,81 +114,79 @@ def _expected(struck: str) -> tuple[int, ...]:
     }[struck]
 
 
+def _begun(results: Path) -> int:
+    """Return a number that grows when a run begins its trials."""
+    try:
+        return (results / "small" / EVENTS_FILE).stat().st_size
+    except OSError:
+        return 0
+
+
+def _wait_for_work(run: study.Run, results: Path, begun: int) -> None:
+    limit = time.monotonic() + 60
+    while time.monotonic() < limit and _begun(results) <= begun:
+        if run.ends_within(0.02):
+            return
+
+
 def _strike(
-    rng: random.Random, process: subprocess.Popen[bytes], session: Session
+    rng: random.Random, run: study.Run, session: Session, results: Path, pause: float
 ) -> str:
-    """Wait a random time, strike, wait for the end; return what was struck."""
-    what = rng.choice(("run",) * 6 + ("worker", "worker", "interrupt", "terminate"))
-    try:
-        process.wait(rng.uniform(0, LATEST))
-        return ""
-    except subprocess.TimeoutExpired:
-        pass
-    # Forks that have begun no work count as the run; there may be none yet.
-    family = descendants(process.pid) if what == "worker" else []
-    if what == "worker" and not family:
-        what = "run"
-    number = {"interrupt": signal.SIGINT, "terminate": signal.SIGTERM}.get(
-        what, signal.SIGKILL
-    )
-    victim = rng.choice(family) if family else process.pid
-    try:
-        os.kill(victim, number)
-    except ProcessLookupError:
-        what = ""
-    session.tried += bool(what)
-    try:
-        process.wait(120)
-    except subprocess.TimeoutExpired:
-        session.blame("hangs", f"the run goes on after {what} was struck")
-        process.kill()
-        process.wait()
-    _wait_for_children(process.pid, session)
-    return what
+    """Strike at workers, then at the run; return the last that was struck."""
+    plan = ["worker"] * rng.choice((0, 0, 1, 2, 4, 8, 16))
+    plan += rng.choices(("run", "interrupt", "terminate"), weights=(7, 1, 1))
+    struck, family = "", set[tuple[int, str]]()
+    for what in plan:
+        if run.ends_within(pause):
+            break
+        begun, pause = _begun(results), rng.uniform(0, NEXT)
+        found = [(pid, born(pid)) for pid in descendants(run.pid)]
+        family |= set(found)
+        # Before there are workers, the run is struck, which ends it.
+        target = "run" if what == "worker" and not found else what
+        victim = rng.choice(found)[0] if target == "worker" else run.pid
+        try:
+            os.kill(victim, _SIGNALS.get(target, signal.SIGKILL))
+        except ProcessLookupError:
+            continue
+        struck = target
+        session.tried += 1
+        session.notes[_NOTES[target]] += 1
+        if target != "worker":
+            break
+        # Something is to happen between strikes, or the same trials die again.
+        _wait_for_work(run, results, begun)
+    if not run.ends_within(600):
+        session.blame("hangs", f"the run goes on after {struck!r} was struck")
+        run.kill()
+    _wait_for_family(family, session)
+    return struck
 
 
-def _wait_for_children(group: int, session: Session) -> None:
+def _wait_for_family(family: set[tuple[int, str]], session: Session) -> None:
     """Nothing may outlive the run by more than a moment."""
-    limit = time.monotonic() + 20
-    while time.monotonic() < limit:
-        if not _session_members(group):
+    limit = time.monotonic() + 120
+    while alive := [pid for pid, birth in family if born(pid) == birth]:
+        if time.monotonic() > limit:
+            session.blame(LOST, f"processes outlive the run: {alive}")
             return
         time.sleep(0.05)
-    session.blame(LOST, f"processes outlive the run: {_session_members(group)}")
 
 
-def descendants(pid: int) -> list[int]:
-    """Return the processes that a process has started, and theirs."""
-    found = []
+def born(pid: int) -> str:
+    """Return when a process began; nothing if it is gone, or dead and unburied."""
     try:
-        children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     except OSError:
-        return []
-    for child in children:
-        found += [int(child), *descendants(int(child))]
-    return found
-
-
-def _session_members(session: int) -> list[int]:
-    """Return the processes of a session, those that are dead but unburied left out."""
-    found = []
-    for entry in Path("/proc").iterdir():
-        if not entry.name.isdecimal():
-            continue
-        try:
-            fields = (entry / "stat").read_text().rpartition(")")[2].split()
-        except OSError:
-            continue
-        if int(fields[3]) == session and fields[0] != "Z":
-            found.append(int(entry.name))
-    return found
+        return ""
+    return "" if fields[0] == "Z" else fields[19]
 
 
 PART = Part(
     name="kills",
     what="SIGKILL of runs and workers, SIGINT, SIGTERM at random moments, --jobs 2",
     make=make,
-    full=200,
-    preload=("pandas", "symmf.experiment.store.layout"),
+    full=40,
+    preload=study.PRELOAD,
     prepare=prepare,
 )

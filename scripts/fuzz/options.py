@@ -93,7 +93,9 @@ PART = Part(
         "symmf.cli.run", "symmf.cli.report", "symmf.cli.cluster", "symmf.cli.data",
         "symmf.cli.audit", "symmf.cli._cluster_run", "symmf.clustering",
         "symmf.datasets",
-        "symmf.experiment.plan", "symmf.reporting.results",
+        "symmf.experiment.plan", "symmf.reporting.results", "symmf.io.matrix",
+        "symmf.explain.answer", "symmf.explain.model_file", "symmf.explain.page",
+        "symmf.experiment.store.places", "click._textwrap",
     ),
     quick=80,
 )  # fmt: skip

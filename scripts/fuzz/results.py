@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import random
 import shutil
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -70,9 +72,11 @@ def _damage_file(rng: random.Random, path: Path) -> None:
         path.unlink()
         os.mkfifo(path)
     elif kind == 4 and path.suffix == ".json":
-        path.write_text(json.dumps(_edit(rng, json.loads(content))))
+        # It may have been damaged before.
+        with suppress(ValueError):
+            path.write_text(json.dumps(_edit(rng, json.loads(content))))
     elif kind in (4, 5) and path.suffix in (".yaml", ".csv"):
-        text = damage_text(rng, content.decode())
+        text = damage_text(rng, content.decode("utf-8", "replace"))
         path.write_bytes(text.encode("utf-8", "surrogatepass"))
     elif kind == 6:
         path.write_bytes(odd_value(rng).encode("utf-8", "surrogatepass"))
@@ -99,7 +103,7 @@ def _edit(rng: random.Random, tree: Any) -> Any:
 
 
 def _edit_record(rng: random.Random, path: Path) -> None:
-    """Put odd content in a record that remains a good HDF5 file."""
+    """Put odd content in a record that remains a good HDF5 file with its checksum."""
     import h5py
     import numpy as np
 
@@ -113,7 +117,10 @@ def _edit_record(rng: random.Random, path: Path) -> None:
         b"\xff",
         np.inf,
     )
-    with h5py.File(path, "r+") as file:
+    digest = hashlib.sha256().digest_size
+    path.write_bytes(path.read_bytes()[:-digest])
+    # It may have been damaged before.
+    with suppress(OSError), h5py.File(path, "r+") as file:
         names: list[str] = []
         file.visit(names.append)
         for store, keys in ((file.attrs, list(file.attrs)), (file, names)):
@@ -122,13 +129,15 @@ def _edit_record(rng: random.Random, path: Path) -> None:
                 del store[key]
                 if rng.random() < 0.7:
                     store[key] = rng.choice(odd)
+    content = path.read_bytes()
+    path.write_bytes(content + hashlib.sha256(content).digest())
 
 
 PART = Part(
     name="results",
     what="damaged results folders, by status, tables, plot, compare, run, info, merge",
     make=make,
-    full=500,
+    full=240,
     preload=(
         "symmf.cli.run", "symmf.cli.report", "symmf.experiment.plan",
         "symmf.clustering",

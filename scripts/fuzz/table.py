@@ -2,22 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from scripts.fuzz.harness import VERDICTS, Tally
 
 
-def markdown(tallies: Sequence[Tally], what: dict[str, str]) -> str:
-    """Return the table of all parts, with the command that makes each again."""
-    header = ["part", "what is tried", "tried", *VERDICTS]
-    rows = [header, ["---"] * 2 + ["---:"] * (len(VERDICTS) + 1)]
+def markdown(tallies: Sequence[Tally], what: Mapping[str, str]) -> str:
+    """Return the table of all parts."""
+    rows = [["part", "what is tried", "tried", *VERDICTS]]
     for tally in tallies:
         counts = [str(tally.counts[verdict]) for verdict in VERDICTS]
         rows.append([tally.part, what[tally.part], str(tally.tried), *counts])
     total = [str(sum(tally.counts[v] for tally in tallies)) for v in VERDICTS]
     tried = str(sum(tally.tried for tally in tallies))
     rows.append(["all", "", tried, *total])
-    return "\n".join(f"| {' | '.join(row)} |" for row in rows) + "\n"
+    return _table(rows, texts=2)
+
+
+def _table(rows: Sequence[Sequence[str]], *, texts: int) -> str:
+    """Return rows as Markdown; the columns after ``texts`` hold numbers."""
+    header, *body = rows
+    line = ["---"] * texts + ["---:"] * (len(header) - texts)
+    return "".join(f"| {' | '.join(row)} |\n" for row in (header, line, *body))
 
 
 def failures(tally: Tally) -> str:
@@ -32,21 +38,73 @@ def failures(tally: Tally) -> str:
     return "\n".join(texts)
 
 
-def page(tallies: Sequence[Tally], what: dict[str, str]) -> str:
+def page(
+    found: Sequence[tuple[Tally, Mapping[str, str]]], what: Mapping[str, str]
+) -> str:
     """Return the page that is kept with the results."""
-    commands = "\n".join(
-        f"    python -m scripts.fuzz {t.part} --seed {t.seed} --count {t.cases}"
-        for t in tallies
-    )
+    tallies = [tally for tally, _ in found]
+    commands = "\n".join(f"    {_command(tally)}" for tally in tallies)
     return f"""# Reliability
 
-What `scripts.fuzz` tried and how it ended. Every case is a function of the seed and its
-number, so the same commands try the same again:
+What `scripts/fuzz-run` tried and how it ended; the page is made by that command. Every
+case is a function of the part, the seed and its number (how far a run has come when a
+signal meets it depends on the machine too), so the same commands try the same again:
 
 {commands}
 
 {markdown(tallies, what)}
-clean: an error in a sentence with an exit code of 1, 2, 3 or 130; accepted: exit code
-0; tracebacks: also raw warnings of libraries; lost: something is missing, altered, not
-finite, or outside of where it belongs.
-"""
+- clean: an error in a sentence with an exit code of 1, 2, 3 or 130
+- accepted: exit code 0; in `kills` and `disk` a strike or a command after which all
+  that was asked for held
+- tracebacks: also raw warnings of libraries, and exit codes that stand for nothing
+- lost: something is missing, altered, not finite, or outside of where it belongs
+
+{_notes(tallies)}{_failed(tallies)}## When and with what
+
+{_made(found)}"""
+
+
+def _command(tally: Tally) -> str:
+    start = f" --start {tally.start}" if tally.start else ""
+    return (
+        f"python -m scripts.fuzz {tally.part} --seed {tally.seed}{start} "
+        f"--count {tally.cases}"
+    )
+
+
+def _notes(tallies: Sequence[Tally]) -> str:
+    """Say what sessions did: strikes by kind, comparisons."""
+    parts = []
+    for tally in tallies:
+        if tally.notes:
+            lines = [f"- {name}: {n}" for name, n in sorted(tally.notes.items())]
+            sessions = f"What the {tally.cases} cases of `{tally.part}` did:\n\n"
+            parts.append(sessions + "\n".join(lines) + "\n\n")
+    return "".join(parts)
+
+
+def _failed(tallies: Sequence[Tally]) -> str:
+    found = [failures(tally) for tally in tallies if tally.failures]
+    if not found:
+        return ""
+    lines = "\n".join(found).splitlines()
+    return "## Failures\n\n" + "\n".join(f"    {line}" for line in lines) + "\n\n"
+
+
+def _made(found: Sequence[tuple[Tally, Mapping[str, str]]]) -> str:
+    """Say when each part ran, how long, and the versions of everything."""
+    rows = [["part", "date", "seed", "cases", "seconds"]]
+    rows += [
+        [tally.part, made["date"], str(tally.seed), str(tally.cases),
+         f"{tally.seconds:.0f}"]
+        for tally, made in found
+    ]  # fmt: skip
+    versions: dict[str, list[str]] = {}
+    for tally, made in found:
+        words = ", ".join(f"{k} {v}" for k, v in made.items() if k != "date")
+        versions.setdefault(words, []).append(tally.part)
+    lines = [
+        f"{', '.join(parts)}: {words.removeprefix('system ')}."
+        for words, parts in versions.items()
+    ]
+    return _table(rows, texts=2) + "\n" + "\n\n".join(lines) + "\n"

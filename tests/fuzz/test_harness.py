@@ -65,3 +65,31 @@ def test_a_case_is_a_function_of_seed_and_number(tmp_path: Path) -> None:
             words = [str(w).replace(str(folder), "") for w in case.steps[0]]  # type: ignore[union-attr,index]
             made.append((words, content))
         assert made[0] == made[1]
+
+
+def test_parts_that_ran_apart_are_joined_in_one_page(tmp_path: Path) -> None:
+    keep = ("--keep", str(tmp_path / "kept"))
+    for part, seed in (("numerics", "3"), ("configs", "4")):
+        done = run("-m", "scripts.fuzz", part, "--seed", seed, "--count", "2", *keep)
+        assert done.returncode == 0, done.stdout + done.stderr
+    path = tmp_path / "page.md"
+    done = run("-m", "scripts.fuzz", "join", *keep, "--write", str(path))
+    assert done.returncode == 0, done.stderr
+    page = path.read_text()
+    assert "python -m scripts.fuzz numerics --seed 3 --count 2" in page
+    assert "python -m scripts.fuzz configs --seed 4 --count 2" in page
+    assert "| all |  | 4 |" in page
+    assert "numpy " in page
+
+
+def test_a_page_tells_failures_and_strikes() -> None:
+    from scripts.fuzz.harness import Tally
+    from scripts.fuzz.table import page
+
+    tally = Tally(part="x", seed=7)
+    tally.add({"verdict": "accepted", "tried": 3, "notes": {"SIGKILL of the run": 3}})
+    tally.add({"verdict": "lost", "tried": 1, "index": 5, "detail": "gone"})
+    text = page([(tally, {"date": "2026-01-01", "Python": "3.11"})], {"x": "what"})
+    assert "- SIGKILL of the run: 3" in text
+    assert "lost: python -m scripts.fuzz x --seed 7 --one 5" in text
+    assert "| x | what | 4 | 0 | 3 | 0 | 0 | 0 | 1 |" in text
