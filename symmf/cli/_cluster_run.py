@@ -261,16 +261,18 @@ _ENDINGS = {
 
 def check_outputs(request: Request) -> None:
     """Refuse, before any work, outputs that could not or should not be written."""
-    seen: dict[Path, str] = {}
+    seen: dict[str, str] = {}
     for name, endings in _ENDINGS.items():
         path: Path | None = getattr(request, name)
         if path is None:
             continue
-        if path.resolve() == request.file.resolve():
+        # os.path: it does not raise for a link that leads to itself.
+        real = os.path.realpath(path)
+        if real == os.path.realpath(request.file):
             raise InputError(f"{path} is the input; it would be overwritten.")
-        if path.resolve() in seen:
-            raise InputError(f"--{seen[path.resolve()]} and --{name} are both {path}.")
-        seen[path.resolve()] = name
+        if real in seen:
+            raise InputError(f"--{seen[real]} and --{name} are both {path}.")
+        seen[real] = name
         if path.suffix.lower() not in endings:
             raise InputError(f"--{name} {path} must end in {' or '.join(endings)}.")
         if not path.parent.is_dir():

@@ -466,6 +466,14 @@ def test_14_mixed_cells_as_labels_do_no_harm(symmf: Command, tmp_path: Path) -> 
     assert code in (0, 2, 3), text
 
 
+def test_14_a_link_to_itself_is_a_sentence(symmf: Command, tmp_path: Path) -> None:
+    path = tmp_path / "x.npy"
+    path.symlink_to(path)
+    for extra in ((), ("--out", tmp_path / "o.csv"), ("--out", path)):
+        code, text = symmf("cluster", path, "-k", 2, *extra)
+        assert code in (2, 3), text
+
+
 # 15: a list that contains itself.
 @pytest.mark.parametrize("method", ["symmf", "kmeans", "spectral", "nmf"])
 def test_15_a_list_that_contains_itself_is_a_sentence(
