@@ -170,7 +170,12 @@ def _check_range(M: SymmetricOperator) -> None:
         signs = np.where(np.arange(M.shape[0]) % 3, 1, -1).astype(M.dtype)[:, None]
         if fro2 < _SMALLEST and not np.any(M.matmat(signs)):
             return
-    size = "large" if fro2 >= 1 or not np.isfinite(fro2) else "small"
+    if np.isnan(fro2):
+        raise InputError(
+            "M has entries that are not numbers. If it is a similarity of rows, look "
+            "whether they are all alike, or choose another similarity."
+        )
+    size = "large" if fro2 >= 1 else "small"
     raise InputError(
         f"The entries of M are so {size} that their squares are out of the range of "
         "floating-point numbers. Multiply M by a constant: H only scales with its root."

@@ -447,6 +447,14 @@ def test_13_one_cluster_for_all_is_told() -> None:
         assert not METHODS["snmf"](n_clusters=2, random_state=0).fit(X).labels_.any()
 
 
+def test_13_rows_that_are_all_alike_are_not_called_large() -> None:
+    from symmf import SymMF
+    from symmf.errors import InputError
+
+    with pytest.raises(InputError, match="all alike"):
+        SymMF(2, random_state=0).fit(np.full((6, 3), 2.0))
+
+
 # 14: labels that are hard to find.
 @pytest.mark.parametrize("labels", ["\u00b2", "--5", "-99", "1e3", ""])
 def test_14_odd_label_columns_are_sentences(
