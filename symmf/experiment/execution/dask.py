@@ -238,7 +238,9 @@ class _Run:
             self._wait_for_workers()
             if self.stop.is_set():
                 return
-            data = self.client.scatter(self.data[digest], broadcast=True, hash=False)
+            data = self._scatter(self.data[digest])
+            if data is None:
+                return
             self.on_cluster[digest] = data
         future = self.client.submit(
             run_on_worker,
@@ -249,6 +251,30 @@ class _Run:
         )
         self.sent[future.key] = _Sent(job, attempt, future, self.on_cluster[digest])
         future.add_done_callback(self.done.put)
+
+    def _scatter(self, data: Dataset) -> Any:
+        """Send data to all workers; None if the run is to end before they have it.
+
+        A worker that is lost in between can make this wait for ever, so that it waits
+        beside the stop.
+        """
+        found: queue.SimpleQueue[Any] = queue.SimpleQueue()
+
+        def send() -> None:
+            try:
+                found.put(self.client.scatter(data, broadcast=True, hash=False))
+            except BaseException as error:
+                found.put(error)
+
+        threading.Thread(target=send, daemon=True).start()
+        while not self.stop.is_set():
+            with suppress(queue.Empty):
+                sent = found.get(timeout=TICK)
+                if isinstance(sent, BaseException):
+                    raise sent
+                return sent
+            self._check_connection()
+        return None
 
     def listen(self) -> Iterator[Update]:
         """Wait a moment for a future to be done."""
