@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import signal
 import sys
 from pathlib import Path
 
@@ -13,6 +14,8 @@ def main() -> int:
     # Before numpy is imported: a process with threads must not be forked.
     for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS"):
         os.environ[name] = "1"
+    # In the background a shell has it ignored, and whatever is started here would too.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     from scripts.fuzz import kept, table
     from scripts.fuzz.harness import attack, run_case
     from scripts.fuzz.parts import PARTS

@@ -113,6 +113,7 @@ PART = Part(
     what="addresses that lead nowhere; clusters that lose workers or their scheduler",
     make=make,
     full=40,
+    jobs=4,
     preload=study.PRELOAD,
     prepare=prepare,
 )
