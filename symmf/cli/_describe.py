@@ -37,7 +37,7 @@ def describe(kind: Any) -> Description:
     """
     text = inspect.getdoc(kind) or ""
     sections = _sections(text)
-    meanings = _meanings(sections.get("Parameters", []))
+    meanings = _meanings(_parameters(kind))
     parameters = tuple(
         Parameter(
             name=name,
@@ -53,6 +53,15 @@ def describe(kind: Any) -> Description:
         parameters=parameters,
         reference=reference.strip(),
     )
+
+
+def _parameters(kind: Any) -> list[str]:
+    """Return what is said of the parameters, by a class or what it is made from."""
+    for each in getattr(kind, "__mro__", (kind,)):
+        found = _sections(inspect.getdoc(each) or "").get("Parameters")
+        if found:
+            return found
+    return []
 
 
 def _sections(text: str) -> dict[str, list[str]]:

@@ -41,7 +41,7 @@ class KMeans(cluster.KMeans):
         try:
             super().fit(X, y, sample_weight)
         except InvalidParameterError as error:
-            raise InputError(str(error)) from error
+            raise InputError(f"kmeans: {error}") from error
         return self
 
 

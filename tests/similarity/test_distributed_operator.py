@@ -30,7 +30,8 @@ def client():
             n_workers=2,
             threads_per_worker=1,
             processes=True,
-            dashboard_address=None,
+            # Any free port: without an address 8787 is tried, which may be taken.
+            dashboard_address="127.0.0.1:0",
             host="127.0.0.1",
         ) as cluster,
         distributed.Client(cluster) as client,
