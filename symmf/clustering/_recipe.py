@@ -80,7 +80,7 @@ def recipe_for(X: AnyMatrix, similarity: str, *, published: bool) -> Recipe:
             scale="auto" if dense else "none",
             distinct=dense,
             unit_rows=True,
-            # Measured on the benchmark of quality: as good as 10 random starts.
+            # On the benchmark of quality no worse than 10 random starts were.
             label_options={"n_init": 4, "init": "cluster_qr"},
         )
     return Recipe(similarity=similarity, label_options={"n_init": 20})

@@ -5,16 +5,20 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from numbers import Real
 from typing import TYPE_CHECKING, Any, Protocol, Self
 
 import numpy as np
-from scipy import sparse
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import validate_data
 
-from symmf.constraints import Constraint
+from symmf.clustering._checks import (
+    as_options,
+    check_kind,
+    check_n_clusters,
+    check_nonnegative,
+    safe_scale,
+)
 from symmf.errors import InputError, SymmfWarning
 from symmf.labels import number_by_size
 from symmf.linalg import top_eigenpairs
@@ -24,15 +28,6 @@ from symmf.similarity import SymmetricOperator, build_similarity
 from symmf.similarity._dask import DistributedRows, is_dask
 from symmf.similarity.graphs import clip_nonnegative
 from symmf.solvers import Factorization, Stop
-from symmf.validation import check_number, is_whole, shown
-
-# More restarts than this are a mistake.
-MOST_RESTARTS = 100_000
-# Parameters that are switches, and those that may be sequences.
-_FLAGS = ("published", "set_diagonal", "unit_rows", "warm_start_closed_form")
-_SEQUENCES = ("constraint", "image_shape", "members", "n_components")
-# Data within this factor of one are used as they are.
-RANGE = {"float64": 2.0**200, "float32": 2.0**40}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -292,87 +287,10 @@ def matrix_words(
     return f"{symbol}: {', '.join(words)}"
 
 
-def safe_scale(X: AnyMatrix) -> float:
-    """Return the power of two that brings extreme data to entries of order one.
-
-    It is 1 for all data whose fourth powers are in range, and for zeros. It is even, so
-    that its root is exact.
-    """
-    if isinstance(X, DistributedRows):
-        largest = X.largest
-    else:
-        values = X.data if sparse.issparse(X) else X
-        largest = max(float(values.max(initial=0)), -float(values.min(initial=0)))
-    range_ = RANGE[np.dtype(X.dtype).name]
-    if largest == 0 or 1 / range_ <= largest <= range_:
-        return 1.0
-    exponent = 2 * (int(np.frexp(largest)[1]) // 2)
-    warnings.warn(
-        f"The entries of X go up to {largest:.3g}; they were multiplied by "
-        f"2**{-exponent} before clustering, and objective_ is that of the scaled data.",
-        SymmfWarning,
-        stacklevel=4,
-    )
-    return float(2.0 ** (-exponent)) if exponent > -1022 else float(2.0**1022)
-
-
-def as_options(name: str, given: object) -> dict[str, Any]:
-    """Return the parameter as a dict of options; None is none."""
-    if given is None:
-        return {}
-    if not isinstance(given, Mapping) or not all(isinstance(key, str) for key in given):
-        raise InputError(
-            f"{name} must be a dict of options by name, or None, not {shown(given)}."
-        )
-    return dict(given)
-
-
-def check_kind(name: str, value: object) -> None:
-    """Refuse what no parameter can be; each method looks at the values itself."""
-    if name in _FLAGS:
-        if not isinstance(value, bool | np.bool_ | None):
-            raise InputError(f"{name} must be True or False, not {shown(value)}.")
-    elif name.endswith("_options"):
-        as_options(name, value)
-    elif name == "callback":
-        if value is not None and not callable(value):
-            raise InputError(f"{name} must be a function, not {shown(value)}.")
-    elif name == "random_state":
-        return  # seeds.as_generator judges it
-    elif isinstance(value, list | tuple | Mapping) and name in _SEQUENCES:
-        return
-    elif not isinstance(value, str | Real | Constraint | None):
-        raise InputError(f"{name} must be a name or a number, not {shown(value)}.")
-
-
 def best_of(n_restarts: int, solve: Callable[[], Factorization]) -> Factorization:
     """Run so many starts and return the one with the smallest objective."""
     fits = [solve() for _ in range(n_restarts)]
     return min(fits, key=lambda fit: float(fit.error[-1]))
-
-
-def check_restarts(number: object, name: str = "n_restarts") -> None:
-    """Raise InputError unless it is a number of restarts that can end."""
-    check_number(name, number, least=1, most=MOST_RESTARTS, whole=True)
-
-
-def check_n_clusters(n_clusters: Any, n: int) -> None:
-    """Raise InputError unless 1 <= n_clusters <= n."""
-    if not is_whole(n_clusters) or not 1 <= n_clusters <= n:
-        raise InputError(
-            f"n_clusters must be a whole number between 1 and the number of samples, "
-            f"n_samples={n}; got {shown(n_clusters)}."
-        )
-
-
-def check_nonnegative(X: AnyMatrix, method: str) -> None:
-    """Raise InputError if a method that needs X >= 0 gets a negative entry."""
-    lowest = X.min()
-    if lowest < 0:
-        raise InputError(
-            f"Negative values in data passed to {method}, which needs X >= 0 "
-            f"(smallest entry {lowest:.3g}). Shift or clip the data, or use SymMF."
-        )
 
 
 def warn_if_collapsed(

@@ -10,6 +10,7 @@ from itertools import islice
 import numpy as np
 from scipy import sparse
 
+from symmf.clustering._checks import check_restarts
 from symmf.clustering._data_factors import (
     DataFit,
     ncut_weighted,
@@ -18,7 +19,7 @@ from symmf.clustering._data_factors import (
     transposed,
     unit_columns,
 )
-from symmf.clustering.base import Clusterer, check_restarts
+from symmf.clustering.base import Clusterer
 from symmf.labels import kmeans_rows
 from symmf.linalg import inner
 from symmf.notation import AnyMatrix, FloatArray

@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import Any, Self
 
 import numpy as np
-from scipy import sparse
 from sklearn import cluster
 from sklearn.utils import check_array
 from sklearn.utils._param_validation import InvalidParameterError
 
-from symmf.clustering.base import RANGE
+from symmf.clustering._checks import RANGE
 from symmf.errors import InputError
+from symmf.linalg import largest_entry
 
 
 class KMeans(cluster.KMeans):
@@ -49,8 +49,7 @@ _KINDS = [np.float64, np.float32]
 
 
 def _check_range(X: Any) -> None:
-    values = X.data if sparse.issparse(X) else X
-    largest = max(float(values.max(initial=0)), -float(values.min(initial=0)))
+    largest = largest_entry(X)
     limit = RANGE[np.dtype(X.dtype).name]
     if largest and not 1 / limit <= largest <= limit:
         power = max(int(np.floor(np.log10(largest))), -300)

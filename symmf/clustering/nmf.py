@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from symmf.clustering._checks import check_restarts
 from symmf.clustering._data_factors import (
     DataFit,
     ncut_weighted,
@@ -18,7 +19,7 @@ from symmf.clustering._data_factors import (
     transposed,
     unit_columns,
 )
-from symmf.clustering.base import Clusterer, check_restarts
+from symmf.clustering.base import Clusterer
 from symmf.labels import argmax_rows, kmeans_rows
 from symmf.linalg import inner
 from symmf.notation import AnyMatrix, FloatArray

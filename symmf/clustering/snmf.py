@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from symmf.clustering.base import NonnegativeSymmetric, check_restarts
+from symmf.clustering._checks import check_restarts
+from symmf.clustering.base import NonnegativeSymmetric
 from symmf.labels import argmax_rows
 from symmf.linalg import inner, top_eigenpairs
 from symmf.notation import AnyMatrix, FloatArray

@@ -6,12 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from symmf.clustering.base import (
-    NonnegativeSymmetric,
-    as_options,
-    check_restarts,
-    matrix_words,
-)
+from symmf.clustering._checks import as_options, check_restarts
+from symmf.clustering.base import NonnegativeSymmetric, matrix_words
 from symmf.labels import kmeans_rows
 from symmf.linalg import top_eigenpairs
 from symmf.notation import AnyMatrix, FloatArray

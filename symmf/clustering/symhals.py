@@ -6,12 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from symmf.clustering.base import (
-    NonnegativeSymmetric,
-    as_options,
-    best_of,
-    check_restarts,
-)
+from symmf.clustering._checks import as_options, check_restarts
+from symmf.clustering.base import NonnegativeSymmetric, best_of
 from symmf.labels import argmax_rows
 from symmf.notation import AnyMatrix
 from symmf.seeds import RandomState

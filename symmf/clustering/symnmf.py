@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from symmf.clustering.base import NonnegativeSymmetric, best_of, check_restarts
+from symmf.clustering._checks import check_restarts
+from symmf.clustering.base import NonnegativeSymmetric, best_of
 from symmf.labels import argmax_rows
 from symmf.notation import AnyMatrix
 from symmf.seeds import RandomState

@@ -9,6 +9,7 @@ from scipy import sparse
 
 from symmf.errors import DataError
 from symmf.isolation import check_sparse
+from symmf.linalg import largest_entry
 from symmf.notation import AnyMatrix, LabelArray
 
 # Sums of fourth powers of numbers within this factor of one are finite and not zero.
@@ -46,8 +47,7 @@ def check_finite(X: AnyMatrix, name: str) -> None:
 
 def check_range(X: AnyMatrix, name: str) -> None:
     """Raise ``DataError`` if X holds numbers too large or too small to compute with."""
-    values = X.data if sparse.issparse(X) else X
-    largest = max(float(values.max(initial=0)), -float(values.min(initial=0)))
+    largest = largest_entry(X)
     if largest == 0 or 1 / RANGE <= largest <= RANGE:
         return
     raise DataError(

@@ -6,13 +6,26 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 from scipy.sparse.linalg import LinearOperator, eigsh
 
 from symmf.linalg.threads import blas_threads_for
-from symmf.notation import FloatArray
+from symmf.notation import AnyMatrix, FloatArray
 
 # Below this size a dense eigenvalue routine is both exact and faster than Lanczos.
 DENSE_EIGEN_LIMIT = 600
+
+
+def largest_entry(X: AnyMatrix) -> float:
+    """Return the largest absolute value of X, 0 if it has none; NaN and inf show.
+
+    Examples
+    --------
+    >>> largest_entry(np.array([[1.0, -3.0], [0.0, 2.0]]))
+    3.0
+    """
+    values = X.data if sparse.issparse(X) else X
+    return max(float(values.max(initial=0)), -float(values.min(initial=0)))
 
 
 def largest_eigenvalue(G: FloatArray) -> float:

@@ -16,6 +16,7 @@ import numpy as np
 from scipy import sparse
 
 from symmf.errors import InputError, SymmfError
+from symmf.linalg import largest_entry
 from symmf.notation import AnyMatrix, FloatArray
 
 # So many partial sums are added by one task.
@@ -235,7 +236,7 @@ def _as_floats(block: Any) -> AnyMatrix:
 
 def _facts(block: AnyMatrix) -> dict[str, Any]:
     values = block.data if sparse.issparse(block) else block
-    largest = max(float(values.max(initial=0)), -float(values.min(initial=0)))
+    largest = largest_entry(block)
     wrong = None
     if not np.isfinite(largest):
         dense = ~np.isfinite(values)

@@ -26,12 +26,17 @@ def records(tmp_path):
     return plan.store, made
 
 
+def watched(monkeypatch, gather):
+    """Return a writer, and what it brings to the disk."""
+    synced = []
+    monkeypatch.setattr(writer, "GATHER", gather)
+    monkeypatch.setattr(writer, "sync_to_disk", synced.append)
+    return RecordWriter(), synced
+
+
 def test_a_record_is_there_before_it_is_flushed(records, monkeypatch):
     store, made = records
-    synced = []
-    monkeypatch.setattr(writer, "GATHER", 60.0)
-    monkeypatch.setattr(writer, "sync_to_disk", synced.append)
-    kept = RecordWriter()
+    kept, synced = watched(monkeypatch, 60.0)
     for record in made:
         kept.put(store, record)
         # Already what another process reads, should this one be killed now.
@@ -46,10 +51,7 @@ def test_a_record_is_there_before_it_is_flushed(records, monkeypatch):
 
 def test_closing_brings_everything_to_the_disk(records, monkeypatch):
     store, made = records
-    synced = []
-    monkeypatch.setattr(writer, "GATHER", 60.0)
-    monkeypatch.setattr(writer, "sync_to_disk", synced.append)
-    kept = RecordWriter()
+    kept, synced = watched(monkeypatch, 60.0)
     for record in made:
         kept.put(store, record)
     kept.close()
@@ -58,10 +60,7 @@ def test_closing_brings_everything_to_the_disk(records, monkeypatch):
 
 def test_records_reach_the_disk_without_being_asked(records, monkeypatch):
     store, made = records
-    synced = []
-    monkeypatch.setattr(writer, "GATHER", 0.01)
-    monkeypatch.setattr(writer, "sync_to_disk", synced.append)
-    kept = RecordWriter()
+    kept, synced = watched(monkeypatch, 0.01)
     kept.put(store, made[0])
     kept._written.join()
     assert store.path(made[0].key) in synced
