@@ -165,6 +165,20 @@ class Tally:
         if report["verdict"] in FAILURES:
             self.failures.append(report)
 
+    def goes_on_in(self, other: Tally) -> bool:
+        """Tell whether the cases of another follow these."""
+        place = (self.part, self.seed, self.start + self.cases)
+        return place == (other.part, other.seed, other.start)
+
+    def join(self, other: Tally) -> None:
+        """Count the cases of another, which follow these, too."""
+        for mine, theirs in (self.counts, other.counts), (self.notes, other.notes):
+            for name, number in theirs.items():
+                mine[name] = mine.get(name, 0) + number
+        self.failures += other.failures
+        self.cases += other.cases
+        self.seconds += other.seconds
+
 
 def attack(
     part: Part, *, seed: int, indices: Sequence[int], jobs: int | None = None

@@ -19,22 +19,30 @@ _LIBRARIES = (
 
 
 def keep(tally: Tally, folder: Path) -> None:
-    """Write the figures of a part; those of an earlier run of it are replaced."""
+    """Write the figures of a part; those from the same case on are replaced."""
     folder.mkdir(parents=True, exist_ok=True)
     content = asdict(tally) | {"made": _made()}
-    path = folder / f"{tally.part}.json"
+    path = folder / f"{tally.part}-{tally.start}.json"
     path.write_text(json.dumps(content, indent=1), encoding="utf-8")
 
 
 def load(folder: Path, order: list[str]) -> list[tuple[Tally, dict[str, str]]]:
-    """Read what was kept of each part, with when and with what it was made."""
-    found = []
+    """Read what was kept of each part, with when and with what it was made.
+
+    Pieces of a part that follow each other become one.
+    """
+    found: list[tuple[Tally, dict[str, str]]] = []
     for name in order:
-        path = folder / f"{name}.json"
-        if path.is_file():
+        pieces = []
+        for path in folder.glob(f"{name}-*.json"):
             content: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
             made = content.pop("made")
-            found.append((Tally(**content), made))
+            pieces.append((Tally(**content), made))
+        for tally, made in sorted(pieces, key=lambda piece: piece[0].start):
+            if found and found[-1][1] == made and found[-1][0].goes_on_in(tally):
+                found[-1][0].join(tally)
+            else:
+                found.append((tally, made))
     return found
 
 
