@@ -140,7 +140,9 @@ def _strike(
         if run.ends_within(pause):
             break
         begun, pause = _begun(results), rng.uniform(0, NEXT)
-        found = [(pid, born(pid)) for pid in descendants(run.pid)]
+        # One that has ended meanwhile has no birth, and is not waited for.
+        alive = [(pid, born(pid)) for pid in descendants(run.pid)]
+        found = [member for member in alive if member[1]]
         family |= set(found)
         # Before there are workers, the run is struck, which ends it.
         target = "run" if what == "worker" and not found else what
