@@ -14,7 +14,7 @@ import tempfile
 import time
 import traceback
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -106,7 +106,7 @@ class Session:
         if self.verdict not in FAILURES:
             self.verdict, self.detail = verdict, detail[-3000:]
 
-    def look(self, what: str, code: int, text: str, *, allowed: Sequence[int]) -> None:
+    def look(self, what: str, code: int, text: str, *, allowed: Collection[int]) -> None:
         """Judge how a command ended."""
         verdict = Ended(code=code, text=text).verdict
         if code in allowed and verdict not in (TRACEBACK, HANG):

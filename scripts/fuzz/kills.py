@@ -59,7 +59,7 @@ def make(rng: random.Random, folder: Path) -> Session:
             first = rng.uniform(0, EARLY)
         struck = _strike(rng, run, session, results, first)
         text = (folder / f"log{number}").read_text(errors="replace")
-        if struck in ("interrupt", "terminate") and "__main__.py" not in text:
+        if struck & {"interrupt", "terminate"} and "__main__.py" not in text:
             # Before our first line the interpreter speaks for itself.
             text = text.replace("Traceback", "")
         code = run.returncode or 0
@@ -104,14 +104,15 @@ def _given_up(results: Path) -> int:
     return len(died) if len(died) == len(bad) else 0
 
 
-def _expected(struck: str) -> tuple[int, ...]:
-    return {
-        "run": (-signal.SIGKILL, 0),
-        "terminate": (-signal.SIGTERM, 130, 143, 0),
-        "interrupt": (-signal.SIGINT, 130, 1, 0),
-        "worker": (0, 1, 2),
-        "": (0,),
-    }[struck]
+def _expected(struck: set[str]) -> set[int]:
+    """Return the exit codes of a run after such strikes; the last may come too late."""
+    codes = {
+        "run": {-signal.SIGKILL},
+        "terminate": {-signal.SIGTERM, 130, 143},
+        "interrupt": {-signal.SIGINT, 130, 1},
+        "worker": {1, 2},
+    }
+    return {0}.union(*(codes[what] for what in struck))
 
 
 def _begun(results: Path) -> int:
@@ -131,11 +132,11 @@ def _wait_for_work(run: study.Run, results: Path, begun: int) -> None:
 
 def _strike(
     rng: random.Random, run: study.Run, session: Session, results: Path, pause: float
-) -> str:
-    """Strike at workers, then at the run; return the last that was struck."""
+) -> set[str]:
+    """Strike at workers, then at the run; return what was struck."""
     plan = ["worker"] * rng.choice((0, 0, 1, 2, 4, 8, 16))
     plan += rng.choices(("run", "interrupt", "terminate"), weights=(7, 1, 1))
-    struck, family = "", set[tuple[int, str]]()
+    struck, family = set[str](), set[tuple[int, str]]()
     for what in plan:
         if run.ends_within(pause):
             break
@@ -151,7 +152,7 @@ def _strike(
             os.kill(victim, _SIGNALS.get(target, signal.SIGKILL))
         except ProcessLookupError:
             continue
-        struck = target
+        struck.add(target)
         session.tried += 1
         session.notes[_NOTES[target]] += 1
         if target != "worker":
@@ -159,7 +160,7 @@ def _strike(
         # Something is to happen between strikes, or the same trials die again.
         _wait_for_work(run, results, begun)
     if not run.ends_within(600):
-        session.blame("hangs", f"the run goes on after {struck!r} was struck")
+        session.blame("hangs", f"the run goes on after strikes at {sorted(struck)}")
         run.kill()
     _wait_for_family(family, session)
     return struck

@@ -47,3 +47,9 @@ def test_what_ends_between_two_looks_is_neither_struck_nor_waited_for(
     assert struck == [os.getpid()]
     assert session.detail == ""
     assert time.monotonic() - began < 60
+
+
+def test_a_run_may_end_by_any_of_the_strikes_it_met() -> None:
+    assert kills._expected(set()) == {0}
+    assert kills._expected({"worker", "run"}) == {0, 1, 2, -9}
+    assert 2 not in kills._expected({"terminate"})
