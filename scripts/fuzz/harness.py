@@ -106,7 +106,9 @@ class Session:
         if self.verdict not in FAILURES:
             self.verdict, self.detail = verdict, detail[-3000:]
 
-    def look(self, what: str, code: int, text: str, *, allowed: Collection[int]) -> None:
+    def look(
+        self, what: str, code: int, text: str, *, allowed: Collection[int]
+    ) -> None:
         """Judge how a command ended."""
         verdict = Ended(code=code, text=text).verdict
         if code in allowed and verdict not in (TRACEBACK, HANG):
