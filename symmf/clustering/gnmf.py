@@ -44,18 +44,17 @@ class GNMFIterate:
     V: FloatArray
     XU: FloatArray
     UU: FloatArray
+    #: lambda W V, lambda D and ||X||_F^2
     WV: FloatArray
-    #: row sums of W, and ||X||_F^2
     degrees: FloatArray
     total: float
-    weight: float
 
     @cached_property
     def objective(self) -> float:
         """||X - V U^T||_F^2 + weight tr(V^T L V)."""
         V = self.V
         fit = self.total - 2 * inner(V, self.XU) + inner(self.UU, V.T @ V)
-        return fit + self.weight * (inner(V, self.degrees * V) - inner(V, self.WV))
+        return fit + inner(V, self.degrees * V) - inner(V, self.WV)
 
 
 def gnmf_iterates(
@@ -78,13 +77,18 @@ def gnmf_iterates(
     than the product: the graph needs many updates of V, the data few.
     """
     U, V = unit_columns(U, V)
-    XT, total, weight = transposed(X), squared_norm(X), float(weight)
+    XT, total = transposed(X), squared_norm(X)
+    W = W * V.dtype.type(weight)
     degrees = np.asarray(W.sum(axis=1)).ravel().astype(V.dtype)[:, None]
     XU, UU, WV = np.asarray(X @ U), U.T @ U, np.asarray(W @ V)
     updates = 0
     while True:
-        yield GNMFIterate(U, V, XU, UU, WV, degrees, total, weight)
-        V = V * (XU + weight * WV) / np.maximum(V @ UU + weight * (degrees * V), _FLOOR)
+        yield GNMFIterate(U, V, XU, UU, WV, degrees, total)
+        below = V @ UU
+        below += degrees * V
+        np.maximum(below, _FLOOR, out=below)
+        V = V * (XU + WV)
+        V /= below
         WV = np.asarray(W @ V)
         updates += 1
         fresh = published or updates <= _FRESH

@@ -167,8 +167,12 @@ def cosine_knn(
            [0., 0., 1., 0.]])
     """
     q = _check_neighbours(n_neighbors, X.shape[0])
-    near = nearest_neighbours(RowFeatures(X, unit=True).X, q)
-    graph = _symmetric(near.index, _cosines(X, near.index))
+    unit = RowFeatures(X.astype(np.float64), unit=True)
+    near = nearest_neighbours(unit.X, q)
+    # ||x_i - x_j||^2 = ||x_i||^2 + ||x_j||^2 - 2 cos; rows of zeros have norm 0.
+    squares = unit.squared_norms()
+    cosines = (squares[:, None] + squares[near.index] - near.squared_distance) / 2
+    graph = _symmetric(near.index, np.clip(cosines, 0.0, 1.0))
     return normalised_cut(graph) if ncut else graph
 
 

@@ -18,7 +18,9 @@ from scipy import sparse
 from symmf.notation import AnyMatrix, FloatArray
 from symmf.similarity.row_features import RowFeatures
 
-# A block of distances holds about this many entries (32 MB).
+# Up to so many rows all distances are one block, whose products cost half (134 MB).
+_WHOLE_ROWS = 4096
+# Above, a block holds about this many entries (32 MB).
 _BLOCK_ENTRIES = 4_000_000
 # So many rows of it are worked on while they are in the processor's cache.
 _SLAB_ROWS = 64
@@ -54,7 +56,7 @@ def squared_distance_blocks(
     features = _features(X)
     squares = features.squared_norms()
     n = features.shape[0]
-    size = max(1, min(n, _BLOCK_ENTRIES // n))
+    size = n if n <= _WHOLE_ROWS else max(1, _BLOCK_ENTRIES // n)
     for first in range(0, n, size):
         rows = np.arange(first, min(first + size, n))
         block = features.gram_rows(rows)

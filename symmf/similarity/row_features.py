@@ -21,6 +21,8 @@ from symmf.similarity._sparse_kernels import SparseProducts
 _TINY = 1e-12
 _BLOCK_ROWS = 512
 _SLICE_ROWS = 65_536
+# X X^T of sparse rows is made of slices of so many.
+_SLICE_GRAM = 256
 
 
 class RowFeatures:
@@ -159,10 +161,12 @@ class RowFeatures:
 
     def gram_rows(self, rows: Any, XT: AnyMatrix | None = None) -> FloatArray:
         """Return the given rows of F F^T, dense; XT may bring a transposed copy."""
+        # All rows in their order: a matrix times its own transpose, for half the work.
+        whole = len(rows) == self.shape[0] and bool(np.all(np.diff(rows) == 1))
+        if self.sparse and whole:
+            return self._subtracted(_sparse_gram(self.X), slice(None), self)
         XT = self.XT if XT is None else XT
         if not self.sparse:
-            # A matrix times its own transpose costs half of a product.
-            whole = len(rows) == self.shape[0] and np.all(np.diff(rows) == 1)
             return np.asarray((self.X if whole else self.X[rows]) @ XT)
         return self.cross_rows(rows, self, XT)
 
@@ -171,10 +175,14 @@ class RowFeatures:
 
         Both are parts of the same rows: what is subtracted from them is the same.
         """
-        part = self.X[rows]
-        block = np.asarray((part @ XT).toarray())
+        return self._subtracted((self.X[rows] @ XT).toarray(), rows, other)
+
+    def _subtracted(
+        self, block: FloatArray, rows: Any, other: RowFeatures
+    ) -> FloatArray:
+        """Turn X[rows] Y^T into F[rows] E^T, in place."""
         if self.mu is not None:
-            block -= np.asarray(part @ self.mu)[:, None]
+            block -= np.asarray(self.X[rows] @ self.mu)[:, None]
             block -= np.asarray(other.X @ self.mu)
             block += self.mu @ self.mu
         if self.scale is not None and other.scale is not None:
@@ -200,6 +208,18 @@ class RowFeatures:
                 block = self.gram_rows(rows, XT)
                 total += float(np.einsum("ij,ij->", block, block, dtype=np.float64))
         return total
+
+
+def _sparse_gram(X: AnyMatrix) -> FloatArray:
+    """Return X X^T, dense: each pair of rows is multiplied once."""
+    n = X.shape[0]
+    G = np.empty((n, n), dtype=X.dtype)
+    for first in range(0, n, _SLICE_GRAM):
+        end = min(first + _SLICE_GRAM, n)
+        block = (X[first:end] @ sparse.csr_array(X[first:].T)).toarray()
+        G[first:end, first:] = block
+        G[end:, first:end] = block[:, end - first :].T
+    return G
 
 
 def _column_means(X: AnyMatrix) -> FloatArray:

@@ -92,6 +92,7 @@ def test_neighbours_are_exact_and_ties_go_to_the_smallest_index(
     rng, make, block, monkeypatch
 ):
     X = rng.integers(0, 3, (60, 3)).astype(float)
+    monkeypatch.setattr(neighbours_module, "_WHOLE_ROWS", 0)
     monkeypatch.setattr(neighbours_module, "_BLOCK_ENTRIES", block)
     near = nearest_neighbours(make(X), 7)
     D = brute_force(X)
