@@ -20,7 +20,8 @@ from scipy import sparse
 from symmf.errors import InputError
 from symmf.notation import AnyMatrix, FloatArray
 from symmf.similarity.build import gram_scale
-from symmf.similarity.mutual import MutualGraph, neighbours
+from symmf.similarity.mutual import MutualGraph
+from symmf.similarity.neighbours import nearest_rows
 
 
 class Extension(Protocol):
@@ -45,7 +46,7 @@ class GraphExtension:
     def products(self, X: AnyMatrix) -> tuple[FloatArray, FloatArray]:
         """Weights are those of the graph; its degree in D^-1/2 W D^-1/2 is 1."""
         n = len(self.rows)
-        distance, index = neighbours(self.rows, X, min(self.n_neighbors, n))
+        distance, index = nearest_rows(self.rows, X, min(self.n_neighbors, n))
         last = min(self.local_neighbor, distance.shape[1]) - 1
         least = float(self.graph.local_scale.min())
         own = np.maximum(distance[:, last], least)
@@ -56,7 +57,7 @@ class GraphExtension:
 
     def copies(self, X: AnyMatrix) -> tuple[Any, FloatArray]:
         """Return which new rows are copies of training rows, and the H of those."""
-        nearest = neighbours(self.rows, X, 1)[1][:, 0]
+        nearest = nearest_rows(self.rows, X, 1)[1][:, 0]
         # Distances may be products that round; the rows themselves decide.
         if sparse.issparse(X):
             same = np.diff((self.rows[nearest] != X).indptr) == 0

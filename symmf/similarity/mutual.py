@@ -19,14 +19,21 @@ from scipy.sparse.csgraph import connected_components, minimum_spanning_tree
 
 from symmf.notation import AnyMatrix, FloatArray
 from symmf.similarity._forest import forest_neighbours, join_many
+from symmf.similarity.neighbours import (
+    TREE_FEATURES,
+    nearest_neighbours,
+    nearest_rows,
+    smallest,
+    squared_distance_blocks,
+)
 from symmf.similarity.normalised import THIN_FEATURES, NormalisedGraph
 from symmf.validation import check_number
 
 # A local scale is at least this share of the median one.
 _SCALE_FLOOR = 1e-3
-# Above so many features scikit-learn has no use for a tree; up to so many rows all
-# distances are then kept, 72 MB, because joining components asks for them again.
-_TREE_FEATURES, _FEW_ROWS = 15, 3000
+# Where no tree is of use all distances are kept up to so many rows, 72 MB, because
+# joining components asks for them again.
+_FEW_ROWS = 3000
 # Above so many rows of more than so many features neighbours are approximate, and so
 # are the nearest pairs of components.
 MANY_ROWS, _FOREST_FEATURES = 20_000, 8
@@ -136,33 +143,14 @@ def mutual_graph(
     return MutualGraph(S=S, degrees=degrees, local_scale=s)
 
 
-def neighbours(
-    X: AnyMatrix, Y: AnyMatrix, q: int, *, own: bool = False
-) -> tuple[FloatArray, npt.NDArray[np.intp]]:
-    """Return distances and indices of the q rows of X nearest to each row of Y.
-
-    With ``own`` Y is X, and a row is not a neighbour of itself. scikit-learn chooses
-    between a tree (few features) and blocks of products.
-    """
-    from sklearn.neighbors import NearestNeighbors
-
-    search = NearestNeighbors(n_neighbors=q).fit(X)
-    distance, index = search.kneighbors(None if own else Y)
-    return distance, index
-
-
 def _all_squares(X: AnyMatrix) -> FloatArray | None:
     """Return all squared distances where a search would compute them, and they fit.
 
     A row is infinitely far from itself.
     """
-    if sparse.issparse(X) or X.shape[1] <= _TREE_FEATURES or X.shape[0] > _FEW_ROWS:
+    if sparse.issparse(X) or X.shape[1] <= TREE_FEATURES or X.shape[0] > _FEW_ROWS:
         return None
-    D: FloatArray = np.asarray(X @ X.T, dtype=np.float64)
-    squares = np.diag(D).copy()
-    D *= -2.0
-    D += squares[:, None]
-    D += squares
+    ((_, D),) = squared_distance_blocks(X)
     np.fill_diagonal(D, np.inf)
     return D
 
@@ -175,15 +163,10 @@ def _nearest(
     if n > MANY_ROWS and m > _FOREST_FEATURES and not sparse.issparse(X):
         return forest_neighbours(X, q)
     if D is None:
-        return neighbours(X, X, q, own=True)
-    index = np.argpartition(D, q - 1, axis=1)[:, :q]
-    squares = np.take_along_axis(D, index, axis=1)
-    distance = np.sqrt(np.maximum(squares, 0.0))
-    order = np.lexsort((index, distance), axis=1)
-    return (
-        np.take_along_axis(distance, order, axis=1),
-        np.take_along_axis(index, order, axis=1),
-    )
+        near = nearest_neighbours(X, q)
+        return np.sqrt(near.squared_distance), near.index
+    index, squares = smallest(D, q)
+    return np.sqrt(squares), index
 
 
 def _nearest_pair(
@@ -193,9 +176,8 @@ def _nearest_pair(
     if D is not None:
         between = D[np.ix_(inside, outside)]
         i, j = divmod(int(between.argmin()), len(outside))
-        distance = np.sqrt(max(float(between[i, j]), 0.0))
-        return int(inside[i]), int(outside[j]), float(distance)
-    near, index = neighbours(X[outside], X[inside], 1)
+        return int(inside[i]), int(outside[j]), float(np.sqrt(between[i, j]))
+    near, index = nearest_rows(X[outside], X[inside], 1)
     best = int(np.argmin(near[:, 0]))
     return int(inside[best]), int(outside[index[best, 0]]), float(near[best, 0])
 

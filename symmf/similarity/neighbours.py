@@ -14,6 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 from scipy import sparse
+from scipy.spatial import cKDTree
 
 from symmf.notation import AnyMatrix, FloatArray
 from symmf.similarity.row_features import RowFeatures
@@ -26,8 +27,9 @@ _BLOCK_ENTRIES = 4_000_000
 _SLAB_ROWS = 64
 # Below this share of ||x_i||^2 + ||x_j||^2 a difference is rounding, not distance.
 _ROUNDING = 1e-14
-# A tree takes less time from so many rows on, up to so many features.
-_TREE_ROWS, _TREE_FEATURES = 500, 10
+# A tree takes less time from so many rows on, up to so many features; its leaves hold
+# about so many rows.
+_TREE_ROWS, TREE_FEATURES, _LEAF = 500, 15, 30
 # Above so many rows of at most so many features scikit-learn's search is faster.
 _MANY_ROWS, _NARROW = 4000, 64
 
@@ -72,7 +74,8 @@ def _to_distances(slab: FloatArray, own: FloatArray, squares: FloatArray) -> Non
     slab *= -2
     slab += np.add.outer(own, squares)
     # Few entries can be rounding; only these are looked at one by one.
-    i, j = np.nonzero(slab < _ROUNDING * (own.max() + squares.max()))
+    small = np.flatnonzero(slab < _ROUNDING * (own.max() + squares.max()))
+    i, j = np.divmod(small, slab.shape[1])
     rounding = slab[i, j] < _ROUNDING * (own[i] + squares[j])
     slab[i[rounding], j[rounding]] = 0.0
 
@@ -89,8 +92,8 @@ def nearest_neighbours(X: AnyMatrix, q: int) -> Neighbours:
     Notes
     -----
     O(n^2 m) work, or a product X X^T of sparse matrices; O(n q) memory plus a block.
-    Among equally distant rows those with the smallest index are taken. Many rows of few
-    features are left to scikit-learn (tree, or blocks), which takes any of these.
+    Among equally distant rows those with the smallest index are taken; a tree (few
+    features) and scikit-learn (many rows of some features) take any of these.
 
     Examples
     --------
@@ -104,7 +107,7 @@ def nearest_neighbours(X: AnyMatrix, q: int) -> Neighbours:
     n = X.shape[0]
     q = min(q, n - 1)
     if q and not sparse.issparse(X):
-        if X.shape[1] <= _TREE_FEATURES and n > _TREE_ROWS:
+        if X.shape[1] <= TREE_FEATURES and n > _TREE_ROWS:
             return _by_tree(np.asarray(X, dtype=np.float64), q)
         if X.shape[1] <= _NARROW and n > _MANY_ROWS:
             return _by_blocks(np.asarray(X, dtype=np.float64), q)
@@ -112,14 +115,26 @@ def nearest_neighbours(X: AnyMatrix, q: int) -> Neighbours:
     distance = np.empty((n, q))
     for rows, block in squared_distance_blocks(X):
         block[np.arange(len(rows)), rows] = np.inf
-        index[rows], distance[rows] = _smallest(block, q)
+        index[rows], distance[rows] = smallest(block, q)
     return Neighbours(index=index, squared_distance=distance)
 
 
-def _by_tree(X: FloatArray, q: int) -> Neighbours:
-    from sklearn.neighbors import KDTree
+def nearest_rows(
+    X: AnyMatrix, Y: AnyMatrix, q: int
+) -> tuple[FloatArray, npt.NDArray[np.intp]]:
+    """Return distances and indices of the q rows of X nearest to each row of Y."""
+    if X.shape[1] <= TREE_FEATURES and not sparse.issparse(X):
+        distance, index = cKDTree(X, leafsize=_LEAF).query(Y, list(range(1, q + 1)))
+        return distance, index
+    from sklearn.neighbors import NearestNeighbors
 
-    distance, index = KDTree(X).query(X, q + 1)
+    search = NearestNeighbors(n_neighbors=q, algorithm="brute").fit(X)
+    distance, index = search.kneighbors(Y)
+    return distance, index
+
+
+def _by_tree(X: FloatArray, q: int) -> Neighbours:
+    distance, index = nearest_rows(X, X, q + 1)
     # A row is its own nearest, unless it has copies: then it may stand anywhere.
     own = index == np.arange(len(X))[:, None]
     own[~own.any(axis=1), -1] = True
@@ -148,7 +163,7 @@ def _by_blocks(X: FloatArray, q: int) -> Neighbours:
     )
 
 
-def _smallest(D: FloatArray, q: int) -> tuple[npt.NDArray[np.intp], FloatArray]:
+def smallest(D: FloatArray, q: int) -> tuple[npt.NDArray[np.intp], FloatArray]:
     """Column indices and values of the q smallest entries of each row, ascending.
 
     Of equal entries that with the smallest index comes first; D has over q columns.
@@ -169,7 +184,7 @@ def _smallest(D: FloatArray, q: int) -> tuple[npt.NDArray[np.intp], FloatArray]:
 
 
 def _smallest_tied(D: FloatArray, q: int) -> tuple[npt.NDArray[np.intp], FloatArray]:
-    """Return what :func:`_smallest` does, for rows with ties at the cut."""
+    """Return what :func:`smallest` does, for rows with ties at the cut."""
     cut = np.partition(D, q - 1, axis=1)[:, q - 1]
     row, column = np.nonzero(cut[:, None] >= D)
     value = D[row, column]
