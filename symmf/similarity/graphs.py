@@ -169,10 +169,15 @@ def cosine_knn(
     q = _check_neighbours(n_neighbors, X.shape[0])
     unit = RowFeatures(X.astype(np.float64), unit=True)
     near = nearest_neighbours(unit.X, q)
-    # ||x_i - x_j||^2 = ||x_i||^2 + ||x_j||^2 - 2 cos; rows of zeros have norm 0.
-    squares = unit.squared_norms()
-    cosines = (squares[:, None] + squares[near.index] - near.squared_distance) / 2
-    graph = _symmetric(near.index, np.clip(cosines, 0.0, 1.0))
+    if unit.sparse:
+        # ||x_i - x_j||^2 = ||x_i||^2 + ||x_j||^2 - 2 cos, in these very sums, so that
+        # rows without a common word are at exactly 0.
+        squares = unit.squared_norms()
+        twice = squares[:, None] + squares[near.index] - near.squared_distance
+        cosines = np.clip(twice / 2, 0.0, 1.0)
+    else:
+        cosines = _cosines(X, near.index)
+    graph = _symmetric(near.index, cosines)
     return normalised_cut(graph) if ncut else graph
 
 

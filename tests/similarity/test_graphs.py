@@ -26,7 +26,11 @@ from symmf.similarity.graphs import (
     self_tuning,
     without_diagonal,
 )
-from symmf.similarity.neighbours import nearest_neighbours, squared_distance_blocks
+from symmf.similarity.neighbours import (
+    nearest_neighbours,
+    nearest_rows,
+    squared_distance_blocks,
+)
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "golden_compact.h5"
 
@@ -102,6 +106,28 @@ def test_neighbours_are_exact_and_ties_go_to_the_smallest_index(
     np.testing.assert_array_equal(
         near.squared_distance, np.take_along_axis(D, wanted, axis=1)
     )
+
+
+@pytest.mark.parametrize("make", [np.asarray, sparse.csr_array], ids=["dense", "csr"])
+def test_cosines_of_rows_that_share_nothing_are_exactly_zero(rng, make):
+    X = rng.random((30, 4))
+    X[[3, 17]] = 0
+    X[5:9, :2] = X[9:12, 2:] = 0
+    A = cosine_knn(make(X), n_neighbors=20, ncut=False).toarray()
+    assert not A[[3, 17]].any()
+    assert not A[5:9, 9:12].any()
+    unit = X / np.maximum(np.linalg.norm(X, axis=1), 1e-300)[:, None]
+    i, j = np.nonzero(A)
+    np.testing.assert_allclose(A[i, j], (unit @ unit.T)[i, j], atol=1e-15)
+
+
+@pytest.mark.parametrize("m", [2, 15, 16])
+def test_nearest_rows_of_others_are_exact(rng, m):
+    X, Y = rng.standard_normal((700, m)), rng.standard_normal((40, m))
+    distance, index = nearest_rows(X, Y, 3)
+    D = np.linalg.norm(Y[:, None] - X[None], axis=2)
+    np.testing.assert_array_equal(index, np.argsort(D, axis=1)[:, :3])
+    np.testing.assert_allclose(distance, np.sort(D, axis=1)[:, :3], rtol=1e-12)
 
 
 def test_a_large_offset_does_not_blur_distances(rng):

@@ -28,6 +28,17 @@ def data(seed, n, m):
     return rng.random((n, m)) * (rng.random((n, m)) < 0.5)
 
 
+@pytest.mark.parametrize("n", [1, 255, 256, 600])
+@pytest.mark.parametrize("centre", [False, True])
+def test_products_of_all_sparse_rows_are_those_of_some(n, centre):
+    X = data(n, n, 40)
+    features = RowFeatures(sparse.csr_array(X), centre=centre, unit=True)
+    whole = features.gram_rows(np.arange(n))
+    np.testing.assert_allclose(whole, whole.T, atol=0 if not centre else 1e-15, rtol=0)
+    some = np.arange(n)[::-1]
+    np.testing.assert_allclose(whole[some], features.gram_rows(some), atol=1e-14)
+
+
 def explicit_rows(X, centre, unit):
     """What RowFeatures stands for."""
     F = X - X.mean(axis=0) if centre else X.copy()
