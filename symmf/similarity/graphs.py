@@ -174,7 +174,7 @@ def cosine_knn(
         # rows without a common word are at exactly 0.
         squares = unit.squared_norms()
         twice = squares[:, None] + squares[near.index] - near.squared_distance
-        cosines = np.clip(twice / 2, 0.0, 1.0)
+        cosines: FloatArray = np.clip(twice / 2, 0.0, 1.0)
     else:
         cosines = _cosines(X, near.index)
     graph = _symmetric(near.index, cosines)
