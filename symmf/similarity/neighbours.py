@@ -25,6 +25,8 @@ _WHOLE_ROWS = 4096
 _BLOCK_ENTRIES = 4_000_000
 # So many rows of it are worked on while they are in the processor's cache.
 _SLAB_ROWS = 64
+# The least of so many entries stands for them where the smallest of a row are sought.
+_GROUP = 8
 # Below this share of ||x_i||^2 + ||x_j||^2 a difference is rounding, not distance.
 _ROUNDING = 1e-14
 # A tree takes less time from so many rows on, up to so many features; its leaves hold
@@ -166,32 +168,43 @@ def _by_blocks(X: FloatArray, q: int) -> Neighbours:
 def smallest(D: FloatArray, q: int) -> tuple[npt.NDArray[np.intp], FloatArray]:
     """Column indices and values of the q smallest entries of each row, ascending.
 
-    Of equal entries that with the smallest index comes first; D has over q columns.
+    Of equal entries that with the smallest index comes first.
     """
-    if q == 0:
-        return np.empty((len(D), 0), dtype=np.intp), np.empty((len(D), 0))
-    index = np.argpartition(D, q, axis=1)[:, : q + 1]
-    value = np.take_along_axis(D, index, axis=1)
-    # Where the next one equals the last one taken, the partition chose any of them.
-    tied = value[:, q] == value[:, :q].max(axis=1)
-    index, value = index[:, :q], value[:, :q]
-    index[tied], value[tied] = _smallest_tied(D[tied], q)
-    order = np.lexsort((index, value), axis=1)
-    return (
-        np.take_along_axis(index, order, axis=1),
-        np.take_along_axis(value, order, axis=1),
-    )
+    index = np.empty((len(D), q), dtype=np.intp)
+    value = np.empty((len(D), q))
+    for first in range(0, len(D) if q else 0, _SLAB_ROWS):
+        rows = slice(first, first + _SLAB_ROWS)
+        index[rows], value[rows] = _smallest_of_slab(D[rows], q)
+    return index, value
 
 
-def _smallest_tied(D: FloatArray, q: int) -> tuple[npt.NDArray[np.intp], FloatArray]:
-    """Return what :func:`smallest` does, for rows with ties at the cut."""
-    cut = np.partition(D, q - 1, axis=1)[:, q - 1]
-    row, column = np.nonzero(cut[:, None] >= D)
-    value = D[row, column]
-    order = np.lexsort((column, value, row))
-    first = np.searchsorted(row, np.arange(len(D)))
+def _smallest_of_slab(
+    slab: FloatArray, q: int
+) -> tuple[npt.NDArray[np.intp], FloatArray]:
+    near = np.flatnonzero(slab <= _bound_of_smallest(slab, q)[:, None])
+    row, column = np.divmod(near, slab.shape[1])
+    value = slab[row, column]
+    # By row, value and column: the order so far is that of columns, and sorts keep it.
+    order = np.argsort(value, kind="stable")
+    order = order[np.argsort(row[order].astype(np.uint16), kind="stable")]
+    first = np.searchsorted(row, np.arange(len(slab)))
     chosen = order[first[:, None] + np.arange(q)]
     return column[chosen], value[chosen]
+
+
+def _bound_of_smallest(slab: FloatArray, q: int) -> FloatArray:
+    """Return a number per row that q of its entries, and few more, do not exceed.
+
+    The q-th smallest of the least entries of groups: to find these least entries takes
+    less time than a partition of the whole row.
+    """
+    width = slab.shape[1] // _GROUP
+    least = slab
+    if width >= 2 * q:
+        least = slab[:, :width].copy()
+        for first in range(width, _GROUP * width, width):
+            np.minimum(least, slab[:, first : first + width], out=least)
+    return np.asarray(np.partition(least, q - 1, axis=1)[:, q - 1])
 
 
 def _features(X: AnyMatrix) -> RowFeatures:

@@ -3,6 +3,9 @@ from pathlib import Path
 import h5py
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
 from scipy import sparse
 from sklearn.metrics.pairwise import cosine_similarity, rbf_kernel
 
@@ -29,6 +32,7 @@ from symmf.similarity.graphs import (
 from symmf.similarity.neighbours import (
     nearest_neighbours,
     nearest_rows,
+    smallest,
     squared_distance_blocks,
 )
 
@@ -352,3 +356,27 @@ def test_wrong_options_get_a_sentence(rng, name, options, sentence):
 def test_wrong_weighting_gets_a_sentence(rng):
     with pytest.raises(InputError, match="'binary', 'heat' or 'cosine'"):
         neighbour_graph(rng.random((10, 2)), weighting="cos")
+
+
+@given(
+    hnp.arrays(
+        np.float64,
+        st.tuples(st.integers(1, 140), st.integers(3, 90)),
+        elements=st.integers(0, 60).map(float),
+        fill=st.integers(0, 3).map(float),
+    ),
+    st.integers(0, 3),
+)
+def test_smallest_are_those_of_a_stable_sort(D, q):
+    index, value = smallest(D, q)
+    expected = np.argsort(D, axis=1, kind="stable")[:, :q]
+    assert np.array_equal(index, expected)
+    assert np.array_equal(value, np.take_along_axis(D, expected, axis=1))
+
+
+@pytest.mark.parametrize("levels", [1, 3, 1000])
+def test_smallest_of_long_rows_with_ties(levels):
+    D = np.random.default_rng(0).integers(0, levels, (150, 700)).astype(float)
+    D[3, 600:] = np.inf
+    expected = np.argsort(D, axis=1, kind="stable")[:, :10]
+    assert np.array_equal(smallest(D, 10)[0], expected)
