@@ -313,10 +313,9 @@ def kernels(repeats: int) -> None:
 @old_option
 def runner(trials: int, repeats: int, old: Path | None) -> None:
     """Trivial trials through the runner against a bare joblib loop."""
-    from scripts.benchmarks.runner import measure
+    from scripts.benchmarks.runner import rounds
 
-    rows = [measure(trials, 2) for _ in range(repeats)]
-    ratio = [row.ratio for row in rows]
+    ratio = [measured.ratio for measured in rounds(repeats, trials, 2)]
     table = pd.DataFrame({"round": range(repeats), "runner_over_joblib": ratio})
     save("runner", table, {"trials": trials, "median_ratio": float(np.median(ratio))})
     if old is not None:

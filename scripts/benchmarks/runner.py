@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import tempfile
 import time
 from dataclasses import dataclass
@@ -39,23 +40,35 @@ class Overhead:
         return self.runner_seconds / self.joblib_seconds
 
 
-def measure(n_trials: int = 1000, jobs: int = 2) -> Overhead:
+def rounds(repeats: int, n_trials: int, jobs: int) -> list[Overhead]:
+    """Measure repeatedly, and keep the records of every round to the end.
+
+    For minutes after many files are deleted ext4 looks at each of them whenever another
+    one is created: a cost of the deletion, which no study meets.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        return [measure(n_trials, jobs, folder) for _ in range(repeats)]
+
+
+def measure(n_trials: int = 1000, jobs: int = 2, within: str | None = None) -> Overhead:
     """Time ``n_trials`` small k-means runs both ways.
 
     The bare loop is ``joblib.Parallel`` over choosing samples, fitting and scoring: no
     records, no limits, no provenance. Both sides include starting their processes.
     """
-    with tempfile.TemporaryDirectory() as folder:
-        config = Path(folder) / "overhead.yaml"
-        config.write_text(_CONFIG, encoding="utf-8")
-        settings = [f"trials={n_trials}"]
-        (plan,) = make_plans([config], results=folder, settings=settings)
-        bare = _time_bare_loop(plan, jobs)
-        start = time.perf_counter()
-        summary = run([plan], jobs=jobs)
-        seconds = time.perf_counter() - start
+    folder = Path(tempfile.mkdtemp(dir=within))
+    config = folder / "overhead.yaml"
+    config.write_text(_CONFIG, encoding="utf-8")
+    settings = [f"trials={n_trials}"]
+    (plan,) = make_plans([config], results=folder, settings=settings)
+    bare = _time_bare_loop(plan, jobs)
+    start = time.perf_counter()
+    summary = run([plan], jobs=jobs)
+    seconds = time.perf_counter() - start
     assert summary.ran == n_trials
     assert not summary.failed
+    if within is None:
+        shutil.rmtree(folder)
     return Overhead(
         n_trials=n_trials, jobs=jobs, runner_seconds=seconds, joblib_seconds=bare
     )
