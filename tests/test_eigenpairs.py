@@ -164,3 +164,27 @@ def test_a_block_of_full_rank_needs_no_householder(monkeypatch):
     Q = _blocks.orthonormal(W, rng)
     np.testing.assert_allclose(Q.T @ Q, np.eye(6), atol=1e-13)
     np.testing.assert_allclose(Q @ (Q.T @ W), W, rtol=1e-9)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("sizes", [[400], [60] * 7, [30] * 20])
+def test_a_dense_graph_is_factored_and_agrees_with_lapack(sizes, dtype):
+    S = as_operator(ring_graph(sizes).M.toarray().astype(dtype))
+    S.is_normalised_graph = True
+    found = solve_eigenpairs(S, 8, np.random.default_rng(0))
+    assert found.route == "inverse_iteration"
+    wanted = np.linalg.eigvalsh(S.M.astype(float))[::-1][:8]
+    # Residuals are at most 1e-3 (single precision: 1e-2) of 1 - mu_k, errors of values
+    # their squares over a gap.
+    atol = 1e-6 if dtype == np.float64 else 1e-4
+    np.testing.assert_allclose(found.values, wanted, atol=atol)
+    np.testing.assert_allclose(found.vectors.T @ found.vectors, np.eye(8), atol=1e-5)
+    R = S.matmat(found.vectors) - found.vectors * found.values
+    assert np.linalg.norm(R, axis=0).max() < 1e-3
+
+
+def test_a_large_dense_graph_is_filtered(monkeypatch):
+    monkeypatch.setattr(eigenpairs, "_DENSE_FACTOR_LIMIT", 100)
+    S = as_operator(ring_graph([200, 180]).M.toarray())
+    S.is_normalised_graph = True
+    assert solve_eigenpairs(S, 8, np.random.default_rng(0)).route == "chebyshev"

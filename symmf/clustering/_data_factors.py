@@ -4,15 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator
 from dataclasses import dataclass
-from typing import Generic, Protocol, TypeVar
+from typing import Any, Generic, Protocol, TypeVar
 
 import numpy as np
 from scipy import sparse
 
+from symmf.clustering._checks import RANGE
 from symmf.clustering.base import History
+from symmf.linalg import largest_entry
 from symmf.notation import AnyMatrix, FloatArray
+from symmf.similarity.row_features import scaled_rows
 from symmf.solvers import Stop
 from symmf.solvers._loop import PATIENCE, drive
+
+# From so many entries on, dense X are not in the processor's cache.
+_LARGE = 2**18
+_IN_RANGE = RANGE["float32"]
 
 
 class DataIterate(Protocol):
@@ -87,6 +94,31 @@ def transposed(X: AnyMatrix) -> AnyMatrix:
     return sparse.csr_array(X.T) if sparse.issparse(X) else X.T
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Single:
+    """Dense rows in single precision, for products with factors in double."""
+
+    X: FloatArray
+    single: FloatArray
+
+    def __matmul__(self, V: FloatArray) -> FloatArray:
+        product = np.asarray(self.single @ V.astype(np.float32), dtype=np.float64)
+        # What makes up for a column that dies may be too large for single precision.
+        return product if np.isfinite(product).all() else self.X @ V
+
+
+def for_products(X: AnyMatrix) -> tuple[Any, Any]:
+    """Return X and X^T for products with thin factors, to about seven digits.
+
+    Such a product takes the time of reading X: half of it in single precision.
+    """
+    plain = sparse.issparse(X) or X.dtype != np.float64 or X.size < _LARGE
+    if plain or not 1 / _IN_RANGE <= largest_entry(X) <= _IN_RANGE:
+        return X, transposed(X)
+    single = X.astype(np.float32)
+    return Single(X, single), Single(X.T, single.T)
+
+
 def squared_norm(X: AnyMatrix) -> float:
     """Return ||X||_F^2 of a dense or sparse matrix."""
     values = X.data if sparse.issparse(X) else X
@@ -114,5 +146,5 @@ def ncut_weighted(X: AnyMatrix) -> AnyMatrix:
     w = np.asarray(X @ total, dtype=np.float64).ravel()
     scale = np.divide(1.0, np.sqrt(w), out=np.zeros_like(w), where=w > 0)
     if sparse.issparse(X):
-        return sparse.csr_array(sparse.diags_array(scale.astype(X.dtype)) @ X)
+        return scaled_rows(sparse.csr_array(X), scale.astype(X.dtype))
     return X * scale.astype(X.dtype)[:, None]

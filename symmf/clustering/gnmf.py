@@ -13,6 +13,7 @@ from scipy import sparse
 from symmf.clustering._checks import check_restarts
 from symmf.clustering._data_factors import (
     DataFit,
+    for_products,
     ncut_weighted,
     run_data_factors,
     squared_norm,
@@ -77,7 +78,8 @@ def gnmf_iterates(
     than the product: the graph needs many updates of V, the data few.
     """
     U, V = unit_columns(U, V)
-    XT, total = transposed(X), squared_norm(X)
+    total, cheap = squared_norm(X), _cheap_updates(X, U)
+    X, XT = (X, transposed(X)) if published else for_products(X)
     W = W * V.dtype.type(weight)
     degrees = np.asarray(W.sum(axis=1)).ravel().astype(V.dtype)[:, None]
     XU, UU, WV = np.asarray(X @ U), U.T @ U, np.asarray(W @ V)
@@ -95,7 +97,7 @@ def gnmf_iterates(
         if not fresh and updates % _PERIOD:
             continue
         XTV, VV = np.asarray(XT @ V), V.T @ V
-        for _ in range(1 if fresh else _cheap_updates(X, U)):
+        for _ in range(1 if fresh else cheap):
             U = U * XTV / np.maximum(U @ VV, _FLOOR)
         XU, UU = np.asarray(X @ U), U.T @ U
 

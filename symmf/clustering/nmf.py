@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ import numpy as np
 from symmf.clustering._checks import check_restarts
 from symmf.clustering._data_factors import (
     DataFit,
+    for_products,
     ncut_weighted,
     run_data_factors,
     small_decrease,
@@ -25,12 +27,14 @@ from symmf.linalg import inner
 from symmf.notation import AnyMatrix, FloatArray
 from symmf.seeds import RandomState
 from symmf.solvers import Stop
-from symmf.solvers._hals import accelerated_hals
+from symmf.solvers._hals import Pair, accelerated_hals
 from symmf.solvers._nnls import nnls_bpp
 from symmf.validation import check_choice, check_number
 
 # What ``tol=None`` stands for.
 _TOL, _PUBLISHED_TOL = 1e-6, 1e-4
+# Below this share of ||X||_F^2 what is left needs all digits of the products.
+_CLOSE = 1e-4
 
 
 @dataclass(eq=False)
@@ -87,17 +91,35 @@ def hals_iterates(
 
     and likewise for U: a few sweeps for each product with X, extrapolated.
     """
-    total, XT = squared_norm(X), transposed(X)
-    pairs = accelerated_hals(
+    total, first = squared_norm(X), 0
+    rows, columns = for_products(X)
+    U, V = np.ascontiguousarray(U.T), np.ascontiguousarray(V.T)
+    if rows is not X:
+        for pair in _hals_pairs(rows, columns, U, V, total):
+            yield _iterate(pair, total)
+            # The next run begins with this pair, which has been seen then.
+            U, V, first = pair.U, pair.V, 1
+            if _CLOSE * total > pair.F:
+                break
+    for pair in islice(_hals_pairs(X, transposed(X), U, V, total), first, None):
+        yield _iterate(pair, total)
+    return None
+
+
+def _hals_pairs(
+    X: Any, XT: Any, U: FloatArray, V: FloatArray, total: float
+) -> Iterator[Pair]:
+    return accelerated_hals(
         lambda U: np.ascontiguousarray((X @ U.T).T),
         lambda V: np.ascontiguousarray((XT @ V.T).T),
-        np.ascontiguousarray(V.T),
-        np.ascontiguousarray(U.T),
+        V,
+        U,
         total=total,
     )
-    for pair in pairs:
-        yield NMFIterate(pair.U.T, pair.V.T, pair.XU.T, pair.XTV.T, total)
-    return None
+
+
+def _iterate(pair: Pair, total: float) -> NMFIterate:
+    return NMFIterate(pair.U.T, pair.V.T, pair.XU.T, pair.XTV.T, total)
 
 
 def _may_move(slope: FloatArray, factor: FloatArray) -> FloatArray:

@@ -38,6 +38,8 @@ def _cholesky(W: FloatArray) -> FloatArray | None:
     size = np.sqrt(np.diag(G))
     if not np.isfinite(size).all() or not np.all(size > 0.0):
         return None
+    if len(size) == 1:
+        return np.asarray(W * (1.0 / size).astype(W.dtype))
     try:
         R = np.linalg.cholesky(G / np.multiply.outer(size, size)).T
     except np.linalg.LinAlgError:

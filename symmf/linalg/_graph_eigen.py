@@ -4,8 +4,9 @@ What separates clusters lies in 1 - mu, so accuracy is asked for relative to tha
 ways, both on a block of vectors, so that repeated eigenvalues need no second search:
 
 inverse iteration
-    with one sparse LU of s I - S, s just above 1. Where a graph has small separators
-    (few features) the factor stays thin and three to eight solves are enough.
+    with one factorization of s I - S, s just above 1: three to eight solves are enough.
+    For graphs with small separators (few features), whose sparse factor stays thin, and
+    for dense ones of some thousand rows.
 Chebyshev filter
     a polynomial of S that is small on the unwanted part of the spectrum. Needs only
     products, for graphs whose factor would fill in.
@@ -21,6 +22,7 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
+from scipy.linalg import cho_factor, cho_solve
 from scipy.sparse.csgraph import connected_components
 from scipy.sparse.linalg import splu
 
@@ -80,23 +82,15 @@ def inverse_iteration(
     rng: np.random.Generator,
     known: FloatArray | None = None,
 ) -> Found:
-    """Return the k largest eigenpairs of a sparse S whose largest eigenvalue is 1.
+    """Return the k largest eigenpairs of an explicit S whose largest eigenvalue is 1.
 
     ``known``: eigenvectors of the eigenvalue 1; the k are then those besides.
     """
-    shift = 1.0 + _ABOVE
-    system = sparse.csc_array(shift * sparse.eye_array(S.shape[0]) - S)
-    # Positive definite: no pivoting, and an ordering for symmetric patterns.
-    lu = splu(
-        system,
-        permc_spec="MMD_AT_PLUS_A",
-        diag_pivot_thresh=0.0,
-        options={"SymmetricMode": True},
-    )
+    solve = _dense_solver(S) if isinstance(S, np.ndarray) else _sparse_solver(S)
     X = orthonormal(start, rng, known)
     solves, residual = 0, np.inf
     while residual > tol and solves < _ROUNDS:
-        Y = lu.solve(X)
+        Y = solve(X)
         solves += 1
         T = X.T @ Y
         nu, U = np.linalg.eigh((T + T.T) / 2)
@@ -108,6 +102,26 @@ def inverse_iteration(
     # The last solve has improved the block once more.
     theta, X = rayleigh_ritz(lambda V: S @ V, X)[:2]
     return Found(theta[:k], np.ascontiguousarray(X[:, :k]), solves, residual)
+
+
+def _sparse_solver(S: Any) -> Callable[[FloatArray], FloatArray]:
+    """Return X -> (s I - S)^-1 X, which is positive definite: no pivoting."""
+    system = sparse.csc_array((1.0 + _ABOVE) * sparse.eye_array(S.shape[0]) - S)
+    lu = splu(
+        system,
+        permc_spec="MMD_AT_PLUS_A",
+        diag_pivot_thresh=0.0,
+        options={"SymmetricMode": True},
+    )
+    solve: Callable[[FloatArray], FloatArray] = lu.solve
+    return solve
+
+
+def _dense_solver(S: FloatArray) -> Callable[[FloatArray], FloatArray]:
+    system = np.negative(S, dtype=np.float64, order="F")
+    system[np.diag_indices_from(system)] += 1.0 + _ABOVE
+    factor = cho_factor(system, lower=True, overwrite_a=True, check_finite=False)
+    return lambda X: np.asarray(cho_solve(factor, X, check_finite=False), X.dtype)
 
 
 def chebyshev(

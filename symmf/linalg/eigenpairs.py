@@ -8,7 +8,8 @@ are found by construction. Which way is taken depends on the matrix:
 components             graphs with at least k components: known without a search
 dense                  small matrices, or many of the eigenpairs: LAPACK
 gram                   M = F F^T with few dense features: the m x m matrix F^T F
-inverse_iteration      normalised graphs with small separators: one sparse LU
+inverse_iteration      normalised graphs with small separators, or dense ones of
+                       some thousand rows: one factorization
 chebyshev              other normalised graphs: polynomial filter
 near_gram              F F^T less a diagonal, many rows: improved from F^T F
 krylov                 everything else: block Lanczos with thick restarts
@@ -45,6 +46,8 @@ _SPARE = 8
 _MANY_ROWS, _NEAR_ACCURACY = 20_000, 1e-4
 # Up to this size a dense routine takes less time than a sparse factorization.
 _DENSE_GRAPH_LIMIT = 100
+# Up to this size one factorization of a dense graph takes less time than a filter.
+_DENSE_FACTOR_LIMIT = 5000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -146,8 +149,10 @@ def _of_graph(M: Any, k: int, rng: np.random.Generator, tol: float) -> Eigenpair
     rest = k - count
     start = _start(M, rest, rng)
     tol = min(_reachable(M, tol) * _GRAPH_FACTOR, 0.1)
+    dense = isinstance(getattr(M, "M", None), np.ndarray)
+    factored = M.thin_factor or (dense and n <= _DENSE_FACTOR_LIMIT)
     with blas_threads_for(M):
-        if M.thin_factor:
+        if factored:
             found = inverse_iteration(M.M, start, rest, tol, rng, known)
         else:
             found = chebyshev(M.matmat, start, rest, tol, rng, known)
@@ -156,7 +161,7 @@ def _of_graph(M: Any, k: int, rng: np.random.Generator, tol: float) -> Eigenpair
             values=np.append(np.ones(count, M.dtype), found.values),
             vectors=np.hstack([known, found.vectors]),
         )
-    return _named("inverse_iteration" if M.thin_factor else "chebyshev", found)
+    return _named("inverse_iteration" if factored else "chebyshev", found)
 
 
 def _reachable(M: Any, tol: float) -> float:

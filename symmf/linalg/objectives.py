@@ -10,7 +10,9 @@ from symmf.notation import FloatArray
 def inner(A: FloatArray, B: FloatArray) -> float:
     """Return <A, B>, accumulated in double precision."""
     if A.dtype == np.float64:
-        return float(np.vdot(A, B))
+        # Columns one after the other where they are contiguous: nothing is copied.
+        both = A.flags.f_contiguous and B.flags.f_contiguous
+        return float(np.vdot(A.T, B.T) if both else np.vdot(A, B))
     return float(np.einsum("ij,ij->", A, B, dtype=np.float64, casting="unsafe"))
 
 

@@ -169,15 +169,7 @@ def cosine_knn(
     q = _check_neighbours(n_neighbors, X.shape[0])
     unit = RowFeatures(X.astype(np.float64), unit=True)
     near = nearest_neighbours(unit.X, q)
-    if unit.sparse:
-        # ||x_i - x_j||^2 = ||x_i||^2 + ||x_j||^2 - 2 cos, in these very sums, so that
-        # rows without a common word are at exactly 0.
-        squares = unit.squared_norms()
-        twice = squares[:, None] + squares[near.index] - near.squared_distance
-        cosines: FloatArray = np.clip(twice / 2, 0.0, 1.0)
-    else:
-        cosines = _cosines(X, near.index)
-    graph = _symmetric(near.index, cosines)
+    graph = _symmetric(near.index, _cosines(unit.X, near))
     return normalised_cut(graph) if ncut else graph
 
 
@@ -217,7 +209,7 @@ def neighbour_graph(
         t = _typical_distance(X, "mean") if mean else _positive(heat_scale)
         weights = np.exp(-near.squared_distance / (2 * t * t))
     elif weighting == "cosine":
-        weights = _cosines(X, near.index)
+        weights = _cosines(X, near)
     else:
         raise InputError(
             f"weighting is 'binary', 'heat' or 'cosine', not {weighting!r}."
@@ -260,18 +252,23 @@ def _local_scales(near: Neighbours, local_neighbor: int) -> FloatArray:
     return np.maximum(np.sqrt(near.squared_distance[:, last]), _TINY)
 
 
-def _cosines(X: AnyMatrix, index: Any) -> FloatArray:
+def _cosines(X: AnyMatrix, near: Neighbours) -> FloatArray:
     """max(0, cosine) of every row with its neighbours."""
-    unit = RowFeatures(X.astype(np.float64), unit=True).X
-    out = np.empty(index.shape)
-    for j in range(index.shape[1]):
-        # One neighbour of every row at a time: n products of rows.
-        other = unit[index[:, j]]
-        if sparse.issparse(unit):
-            out[:, j] = unit.multiply(other).sum(axis=1)
-        else:
-            out[:, j] = np.einsum("ij,ij->i", unit, other)
-    return np.clip(out, 0.0, 1.0)
+    if sparse.issparse(X):
+        # 2 <x_i, x_j> = ||x_i||^2 + ||x_j||^2 - ||x_i - x_j||^2, in the very sums that
+        # gave the distance, so that rows without a common word are at exactly 0.
+        squares = RowFeatures(X.astype(np.float64)).squared_norms()
+        own, others = squares[:, None], squares[near.index]
+        inner = (own + others - near.squared_distance) / 2
+        size = np.sqrt(own) * np.sqrt(others)
+        cosines = np.divide(inner, size, out=np.zeros_like(inner), where=size > 0)
+    else:
+        unit = RowFeatures(X.astype(np.float64), unit=True).X
+        cosines = np.empty(near.index.shape)
+        for j, column in enumerate(near.index.T):
+            # One neighbour of every row at a time: n products of rows.
+            cosines[:, j] = np.einsum("ij,ij->i", unit, unit[column])
+    return np.asarray(np.clip(cosines, 0.0, 1.0))
 
 
 def _dense_distances(X: AnyMatrix) -> FloatArray:

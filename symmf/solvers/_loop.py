@@ -125,10 +125,12 @@ class _Trace:
             return dense_objective(M.M, H), split
         f = iterate.objective
         if f is None:
-            f = trace_objective(M.fro2, H, M.matmat(H))
+            MH = M.matmat(H) if iterate.MH is None else iterate.MH
+            f = trace_objective(M.fro2, H, MH)
         if P is None:
             return f, None
-        return f, trace_split_objective(M.fro2, H, P, M.matmat(P))
+        MP = M.matmat(P) if iterate.MP is None else iterate.MP
+        return f, trace_split_objective(M.fro2, H, P, MP)
 
     def diverged(self) -> bool:
         """Non-finite, or far above both the start and the zero matrix."""

@@ -84,7 +84,7 @@ class ADMM(Solver):
         split = trace_split_objective(M.fro2, X, Y, MY)
         small_steps = 0
         while True:
-            yield Iterate(X, Y, merit=split)
+            yield Iterate(X, Y, merit=split, MP=MY)
             if small_steps >= 2:
                 return Stop.tolerance
             beta = factor / rho * max(split, 0.0)

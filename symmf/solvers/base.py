@@ -63,13 +63,16 @@ class Iterate:
     """One iterate; the solver may reuse its arrays once it is resumed.
 
     ``objective`` is f(H) = ||M - H H^T||_F^2 where the solver knows it for free.
-    ``merit`` is what the solver decreases, if that is not f.
+    ``merit`` is what the solver decreases, if that is not f. ``MH`` and ``MP`` are the
+    products M H and M P where the solver has them anyway.
     """
 
     H: FloatArray
     P: FloatArray | None = None
     objective: float | None = None
     merit: float | None = None
+    MH: FloatArray | None = None
+    MP: FloatArray | None = None
 
 
 Iterates: TypeAlias = Generator[Iterate, None, Stop | None]

@@ -110,14 +110,14 @@ class Columnwise(Solver):
         )
         rule = _Rule(problem, coupling, self.published)
         MP = M.matmat(P)
-        yield Iterate(H, P, merit=rule.merit(H, P, MP))
+        yield Iterate(H, P, merit=rule.merit(H, P, MP), MP=MP)
         while True:
             if self.published:
                 sweep(M, H, P, MP, coupling.value, clip=clip, printed=True)
             else:
                 sweep(M, H, P, MP, coupling.value, clip=clip, rng=start.rng)
             MP = M.matmat(P)
-            yield Iterate(H, P, merit=rule.merit(H, P, MP))
+            yield Iterate(H, P, merit=rule.merit(H, P, MP), MP=MP)
             if rule.done():
                 return Stop.tolerance
 

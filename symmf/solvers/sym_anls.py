@@ -72,13 +72,14 @@ class SymANLS(Solver):
         M = problem.M
         H, P = start.pair
         mu = Coupling.choose(self.coupling, problem, start.H).value
-        MP = M.matmat(P)
+        MH, MP = None, M.matmat(P)
         while True:
             D = H - P
             F = trace_split_objective(M.fro2, H, P, MP) + mu * inner(D, D)
-            yield Iterate(H, P, merit=F)
+            yield Iterate(H, P, merit=F, MH=MH, MP=MP)
             H = half_step(P, MP, mu, H)
-            P = half_step(H, M.matmat(H), mu, P)
+            MH = M.matmat(H)
+            P = half_step(H, MH, mu, P)
             MP = M.matmat(P)
 
 

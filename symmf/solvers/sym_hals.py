@@ -100,16 +100,17 @@ class SymHALS(Solver):
         mu = Coupling.choose(self.coupling, problem, start.H).value
         if self.acceleration == "extrapolation":
             yield from _extrapolated(problem, H, P, mu)
-        MP = M.matmat(P)
+        MH, MP = None, M.matmat(P)
         while True:
             D = H - P
             F = trace_split_objective(M.fro2, H, P, MP) + mu * inner(D, D)
-            yield Iterate(H, P, merit=F)
+            yield Iterate(H, P, merit=F, MH=MH, MP=MP)
             if self.order == "columns":
                 sweep(M, H, P, MP, mu, clip=True, rng=start.rng)
             else:
                 _update(H, P, MP, mu)
-                _update(P, H, M.matmat(H), mu)
+                MH = M.matmat(H)
+                _update(P, H, MH, mu)
             MP = M.matmat(P)
 
 
@@ -126,7 +127,8 @@ def _extrapolated(
     for pair in accelerated_hals(
         times, times, H, P, total=M.fro2, mu=mu, most_sweeps=1
     ):
-        yield Iterate(pair.V.T, pair.U.T, merit=pair.F)
+        H, P, MH, MP = pair.V.T, pair.U.T, pair.XTV.T, pair.XU.T
+        yield Iterate(H, P, merit=pair.F, MH=MH, MP=MP)
 
 
 def _update(H: FloatArray, P: FloatArray, MP: FloatArray, mu: float) -> None:

@@ -6,7 +6,13 @@ import pytest
 from scipy import sparse
 from sklearn.decomposition import NMF as ReferenceNMF  # noqa: N811
 
-from symmf.clustering._data_factors import ncut_weighted, unit_columns
+from symmf.clustering import _data_factors
+from symmf.clustering._data_factors import (
+    Single,
+    for_products,
+    ncut_weighted,
+    unit_columns,
+)
 from symmf.clustering.nmf import NMF, NMFIterate, hals_iterates, nmf_iterates
 from symmf.errors import InputError
 from symmf.metrics import accuracy
@@ -161,3 +167,38 @@ def test_wrong_parameters_get_a_sentence(rng, parameters, sentence):
 def test_negative_data_get_a_sentence():
     with pytest.raises(InputError, match="Negative values in data passed to NMF"):
         NMF(2).fit(-np.eye(3))
+
+
+def test_products_in_single_precision_end_at_the_same_objective(rng, monkeypatch):
+    X = rng.random((700, 6)) @ rng.random((6, 400)) + rng.random((700, 400))
+    assert isinstance(for_products(X)[0], Single)
+    quick = NMF(6, random_state=0).fit(X)
+    monkeypatch.setattr(_data_factors, "_LARGE", X.size + 1)
+    assert for_products(X)[0] is X
+    plain = NMF(6, random_state=0).fit(X)
+    assert quick.U_.dtype == quick.V_.dtype == np.float64
+    assert quick.objective_ == pytest.approx(plain.objective_, rel=1e-4)
+    left = ncut_weighted(X) - quick.V_ @ quick.U_.T
+    assert quick.objective_ == pytest.approx(np.sum(left**2), rel=1e-6)
+
+
+def test_a_nearly_exact_fit_has_all_digits(rng):
+    X = planted(rng, n=900, m=400)[0]
+    fit = NMF(3, random_state=0, tol=1e-12, max_iter=2000).fit(X)
+    assert fit.history_.error[-1] < 1e-11
+    assert (np.diff(fit.history_.error) <= 1e-9).all()
+
+
+def test_products_that_single_precision_cannot_hold_are_taken_in_double(rng):
+    X = rng.random((600, 500))
+    V = rng.random((500, 2)) * 1e60
+    rows, columns = for_products(X)
+    with np.errstate(over="ignore", invalid="ignore"):
+        np.testing.assert_array_equal(rows @ V, X @ V)
+    np.testing.assert_allclose(columns @ X[:, :3], X.T @ X[:, :3], rtol=1e-6)
+
+
+@pytest.mark.parametrize("scale", [1e-40, 1e40])
+def test_rows_out_of_its_range_stay_in_double_precision(rng, scale):
+    X = scale * rng.random((600, 500))
+    assert for_products(X)[0] is X

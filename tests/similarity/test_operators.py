@@ -17,6 +17,7 @@ from symmf.similarity import (
     regularise,
 )
 from symmf.similarity import operators as module
+from symmf.similarity.row_features import scaled_rows
 
 seeds = st.integers(0, 2**32 - 1)
 shapes = st.tuples(st.integers(1, 12), st.integers(1, 9))
@@ -309,3 +310,33 @@ def test_an_operator_without_a_type_is_taken_as_double_precision():
             return 2 * V
 
     assert as_operator(Doubling()).dtype == np.float64
+
+
+@pytest.mark.parametrize("columns", [0, 1, 4, 5])
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("form", ["C", "F", "strided"])
+def test_few_columns_are_multiplied_as_many_are(columns, dtype, form):
+    rng = np.random.default_rng(0)
+    M = rng.standard_normal((30, 30))
+    M = (M + M.T).astype(dtype)
+    V = rng.standard_normal((30, columns)).astype(dtype)
+    wanted = M @ V
+    if form == "strided":
+        wide = np.zeros((60, 60), dtype)
+        wide[::2, ::2] = M
+        M = wide[::2, ::2]
+    product = DenseOperator(np.asarray(M, order=None if form == "strided" else form))
+    found = product.matmat(V)
+    assert found.dtype == dtype
+    assert found.shape == wanted.shape
+    np.testing.assert_allclose(found, wanted, atol=100 * np.finfo(dtype).eps)
+
+
+def test_scaled_rows_are_a_matrix_of_their_own():
+    X = sparse.random_array((20, 9), density=0.4, rng=np.random.default_rng(0)).tocsr()
+    scale = np.linspace(-1.0, 2.0, 20)
+    scaled = scaled_rows(X, scale)
+    np.testing.assert_array_equal(scaled.toarray(), scale[:, None] * X.toarray())
+    for mine, theirs in ((scaled.indices, X.indices), (scaled.indptr, X.indptr)):
+        np.testing.assert_array_equal(mine, theirs)
+        assert not np.shares_memory(mine, theirs)
