@@ -14,10 +14,10 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 from sklearn.base import BaseEstimator, TransformerMixin
-from sklearn.utils.extmath import randomized_svd, svd_flip
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from symmf.errors import DataError, InputError
+from symmf.linalg.singular import singular_directions
 from symmf.notation import AnyMatrix, FloatArray, LabelArray
 from symmf.validation import check_choice, check_number
 
@@ -182,9 +182,8 @@ class LSA(TransformerMixin, BaseEstimator):
         k = min(self.n_components, *X.shape)
         rounds = _ROUNDS if rows is None else _FEWER_ROUNDS
         # The seed is fixed: the same documents give the same features.
-        U, s, Vt = randomized_svd(X, k, n_iter=rounds, random_state=0)
-        Vt = svd_flip(U, Vt)[1]
-        self.components_: FloatArray = Vt if rows is None else Vt.astype(np.float32)
+        s, V = singular_directions(X, k, rounds, np.random.default_rng(0))
+        self.components_: FloatArray = V.T if rows is None else V.T.astype(np.float32)
         self.singular_values_: FloatArray = s
         return self
 

@@ -9,12 +9,14 @@ from typing import Literal
 import numpy as np
 from scipy import sparse
 from sklearn.preprocessing import normalize
-from sklearn.utils.extmath import randomized_svd
 
 from symmf.errors import InputError, SymmfWarning
 from symmf.features.preprocess import tfidf
+from symmf.linalg.singular import singular_directions
 from symmf.notation import AnyMatrix, FloatArray
-from symmf.seeds import spawn_seed
+
+# Rounds of the subspace iteration.
+_ROUNDS = 7
 
 
 def full_image_shape(
@@ -84,7 +86,7 @@ def vector_inputs(
     n, m = X.shape
     dimension = max(1, min(lsa_dim, n // 2))
     if dimension < m:
-        U, s, _ = randomized_svd(X, dimension, random_state=spawn_seed(rng))
-        X = normalize(U * s)
+        _, V = singular_directions(X, dimension, _ROUNDS, rng)
+        X = normalize(np.asarray(X @ V))
     dense = X.toarray() if sparse.issparse(X) else X
     return np.ascontiguousarray(dense, dtype=np.float32)
