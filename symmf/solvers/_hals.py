@@ -26,37 +26,36 @@ _REVIVAL = 1e-16
 Product = Callable[[FloatArray], FloatArray]
 
 
-def sweep(V: FloatArray, Q: FloatArray, B: FloatArray) -> None:
+def sweep(V: FloatArray, Q: FloatArray, B: FloatArray) -> float:
     r"""Minimise tr(V V^T Q) - 2 <V, B> over V >= 0, one row after the other, in place.
 
     .. math:: v_j \leftarrow \max\Big(0,\ v_j + \frac{B_j - Q_j V}{Q_{jj}}\Big)
+
+    Return the squared length of the way that V has moved.
     """
+    moved = 0.0
+    before, slope = np.empty_like(V[0]), np.empty_like(V[0])
     for j, v in enumerate(V):
         if Q[j, j] <= 0:
             continue
-        slope = Q[j] @ V
+        before[:] = v
+        np.dot(Q[j], V, out=slope)
         slope -= B[j]
         slope /= Q[j, j]
         v -= slope
         np.maximum(v, 0, out=v)
         if not v.any():
             v[:] = _REVIVAL * V.max()
+        before -= v
+        moved += float(before @ before)
+    return moved
 
 
 def sweeps(V: FloatArray, Q: FloatArray, B: FloatArray, most: int) -> FloatArray:
     """Sweep until little moves, at most ``most`` times; the products serve them all."""
-    if most == 1:
-        sweep(V, Q, B)
-        return V
-    first = 0.0
-    for number in range(most):
-        before = V.copy()
-        sweep(V, Q, B)
-        before -= V
-        moved = inner(before, before)
-        if number == 0:
-            first = moved
-        if moved <= _SETTLED * first and number > 0:
+    first = sweep(V, Q, B)
+    for _ in range(most - 1):
+        if sweep(V, Q, B) <= _SETTLED * first:
             break
     return V
 
@@ -94,17 +93,18 @@ def accelerated_hals(
         XU = times(U)
         F = total - 2 * inner(V, XU) + inner(V @ V.T, U @ U.T)
         if mu:
-            F += mu * inner(V - U, V - U)
+            D = V - U
+            F += mu * inner(D, D)
         return Pair(V, U, XU, XTV, F)
 
     def step(beta: float) -> Pair:
         """Update V, then U, each from the other one extrapolated by beta."""
         V_e, U_e = _beyond(now.V, last.V, beta), _beyond(now.U, last.U, beta)
         XU_e = _beyond(now.XU, last.XU, beta)
-        V = sweeps(np.maximum(V_e, 0), *_tied(U_e, XU_e, mu), most_sweeps)
+        V = sweeps(_nonnegative(V_e, beta), *_tied(U_e, XU_e, mu), most_sweeps)
         XTV = times_transposed(V)
         V_e, XTV_e = _beyond(V, now.V, beta), _beyond(XTV, now.XTV, beta)
-        U = sweeps(np.maximum(U_e, 0), *_tied(V_e, XTV_e, mu), most_sweeps)
+        U = sweeps(_nonnegative(U_e, beta), *_tied(V_e, XTV_e, mu), most_sweeps)
         return pair(V, U, XTV)
 
     last = now = pair(V, U, times_transposed(V))
@@ -124,8 +124,18 @@ def accelerated_hals(
 
 
 def _beyond(new: FloatArray, old: FloatArray, beta: float) -> FloatArray:
-    """Return new + beta (new - old)."""
-    return np.asarray(new + new.dtype.type(beta) * (new - old)) if beta else new
+    """Return new + beta (new - old), an array of its own if beta is not 0."""
+    if not beta:
+        return new
+    out = new - old
+    out *= new.dtype.type(beta)
+    out += new
+    return np.asarray(out)
+
+
+def _nonnegative(V: FloatArray, beta: float) -> FloatArray:
+    """Return max(V, 0); V is written over where :func:`_beyond` made it."""
+    return np.maximum(V, 0, out=V if beta else None)
 
 
 def _tied(U: FloatArray, XU: FloatArray, mu: float) -> tuple[FloatArray, FloatArray]:
@@ -134,4 +144,6 @@ def _tied(U: FloatArray, XU: FloatArray, mu: float) -> tuple[FloatArray, FloatAr
     if not mu:
         return Q, XU
     Q[np.diag_indices_from(Q)] += mu
-    return Q, XU + XU.dtype.type(mu) * U
+    B = U * U.dtype.type(mu)
+    B += XU
+    return Q, B
