@@ -149,16 +149,17 @@ def verify_sample(
     if not pool:
         raise InputError(f"There is no finished trial in {reference} to run again.")
     drawn = random.Random(seed).sample(sorted(pool), min(count, len(pool)))
-    trials: dict[str, Trial] = {}
+    # Experiments may share a trial: it belongs to the one it was drawn from.
+    trials: dict[tuple[str, str], Trial] = {}
     for name in sorted({name for name, _ in drawn}):
-        trials |= {trial.key: trial for trial in trials_of(studies[name])}
-    missing = [key for _, key in drawn if key not in trials]
+        trials |= {(name, trial.key): trial for trial in trials_of(studies[name])}
+    missing = [key for name, key in drawn if (name, key) not in trials]
     if missing:
         raise InputError(
             f"{reference}: {len(missing)} drawn trials do not follow from the "
             f"experiment.yaml beside them ({missing[0][:12]} ...)."
         )
-    wanted = [trials[key] for _, key in drawn]
+    wanted = [trials[pair] for pair in drawn]
     verdicts: dict[str, list[TrialVerdict]] = {name: [] for name, _ in drawn}
     for verdict in _run_and_compare(wanted, rows, backend):
         verdicts[verdict.experiment].append(verdict)
@@ -179,10 +180,10 @@ def _run_and_compare(
     backend: Backend | None,
 ) -> Iterator[TrialVerdict]:
     """Run the trials, data set by data set; what cannot run is told, not raised."""
-    by_data: dict[tuple[str, str], dict[str, Trial]] = {}
+    by_data: dict[tuple[str, str], dict[tuple[str, str], Trial]] = {}
     for trial in trials:
         name = trial.dataset, canonical_json(trial.options)
-        by_data.setdefault(name, {})[trial.key] = trial
+        by_data.setdefault(name, {})[trial.experiment, trial.key] = trial
     with LocalPool(1) as own:
         for _, left in sorted(by_data.items()):
             reason = ""
@@ -191,13 +192,13 @@ def _run_and_compare(
                     row = rows[trial.experiment][trial.key]
                     new = row_of(Record(trial=trial, outcome=outcome))
                     yield _verdict(trial.experiment, trial.key, row, new)
-                    del left[trial.key]
+                    del left[trial.experiment, trial.key]
             except SymmfError as error:
                 reason = str(error)
-            for key, trial in left.items():
+            for trial in left.values():
                 yield TrialVerdict(
                     experiment=trial.experiment,
-                    key=key,
+                    key=trial.key,
                     title=trial.title,
                     agreement=Agreement.MISSING,
                     reason=reason,

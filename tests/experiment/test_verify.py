@@ -165,6 +165,21 @@ def test_a_sample_of_the_reference_is_run_again(study, pool):  # noqa: F811
         verify_sample(study / "nothing", 1)
 
 
+def test_a_trial_of_two_experiments_counts_for_the_one_it_is_drawn_from(
+    study,
+    pool,  # noqa: F811
+):
+    twin = study / "reference" / "twin"
+    shutil.copytree(study / "reference" / "tiny", twin)
+    yaml = twin / "experiment.yaml"
+    yaml.write_text(yaml.read_text().replace("name: tiny", "name: twin"))
+    found = verify_sample(study / "reference", 99, backend=pool)
+    assert [(v.experiment, v.count(Agreement.EQUAL)) for v in found] == [
+        ("tiny", 4),
+        ("twin", 4),
+    ]
+
+
 def test_what_cannot_run_again_is_told(study, pool, monkeypatch):  # noqa: F811
     def missing(*_):
         raise DataError("The data set is not there.")
