@@ -18,6 +18,7 @@ from pathlib import Path
 
 import pandas as pd
 
+from scripts.docs_benchmarks import quality_table, speed_page
 from symmf.texts import markdown_table
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -78,18 +79,21 @@ def audit_page(reference: Path = REFERENCE) -> str:
 
 def study_page(reference: Path = REFERENCE) -> str:
     """Tell the counts, the claims and the measurements of the reference study."""
+    quality = quality_table(reference / "benchmarks")
+    words = (
+        "Defaults and the true K, on other people's data (`scripts/benchmark quality`)."
+    )
     parts = [_values(reference), _claims(reference)]
-    for name, title in {
-        "quality": "Quality beside other clusterers",
-        "fits": "Whole fits beside scikit-learn",
-        "baselines": "The baselines beside version 0.1",
-        "solvers": "Algorithm 2: an iteration over a bare product",
-        "scale": "Growth with the number of rows",
-        "runner": "The runner over a bare loop",
-    }.items():
-        if (reference / "benchmarks" / f"{name}.csv").exists():
-            parts.append(_benchmark(reference, name, title))
+    parts.append(f"## Quality beside other clusterers\n\n{words}\n\n{quality}")
     return "\n\n".join(parts)
+
+
+def measured_page(reference: Path = REFERENCE) -> str:
+    """Tell what scripts/benchmark measured, and where."""
+    folder = reference / "benchmarks"
+    facts = json.loads((folder / "fits.json").read_text(encoding="utf-8"))
+    cpu = facts.get("machine", {}).get("cpu", "not recorded")
+    return f"Measured on two cores of: {cpu}.\n\n{speed_page(folder)}"
 
 
 def _values(reference: Path) -> str:
@@ -111,37 +115,13 @@ def _claims(reference: Path) -> str:
     return f"## Claims\n\n{table}"
 
 
-def _benchmark(reference: Path, name: str, title: str) -> str:
-    folder = reference / "benchmarks"
-    frame = pd.read_csv(folder / f"{name}.csv")
-    rows = [
-        [_number(value) if isinstance(value, float) else str(value) for value in line]
-        for line in frame.itertuples(index=False)
-    ]
-    facts = json.loads((folder / f"{name}.json").read_text(encoding="utf-8"))
-    header = [str(column).replace("_", " ") for column in frame.columns]
-    numeric = map(pd.api.types.is_numeric_dtype, frame.dtypes)
-    align = "".join("r" if each else "l" for each in numeric)
-    table = markdown_table(header, rows, align=align)
-    cpu = facts.get("machine", {}).get("cpu", "not recorded")
-    return f"## {title}\n\n{table}\n\nMeasured on: {cpu}. Made by `scripts/benchmark`."
-
-
-def _number(value: float) -> str:
-    """Show scores and ratios to three decimals, large values without any."""
-    if value != value:
-        return "–"
-    if 0 < abs(value) < 0.01:
-        return f"{value:.2g}"
-    return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.3f}"
-
-
 PAGES: dict[str, Callable[[], str]] = {
     "configs": configs_page,
     "hits": hits_page,
     "first_fit": first_fit_page,
     "audit": audit_page,
     "study": study_page,
+    "speed": measured_page,
 }
 
 

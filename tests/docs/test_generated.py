@@ -14,6 +14,7 @@ from scripts.docs_pages import (
     configs_page,
     first_fit_page,
     hits_page,
+    measured_page,
     study_page,
 )
 
@@ -35,6 +36,21 @@ def test_the_audit_adds_up():
 def test_the_study_counts_every_published_value():
     frame = pd.read_csv(REFERENCE / "verdicts" / "compare.csv")
     assert f"Of the {(frame['reading'] == 'primary').sum()} published" in study_page()
+
+
+def test_the_speed_page_shows_every_measured_case():
+    page = measured_page()
+    folder = REFERENCE / "benchmarks"
+    fits = pd.read_csv(folder / "fits.csv")
+    for line in fits.itertuples():
+        assert f"| {line.case} |" in page
+        if line.task == "SymMF":
+            assert f"| {line.case} | {line.ratio:.2f} (" in page
+    baselines = pd.read_csv(folder / "baselines.csv")
+    for line in baselines.itertuples():
+        assert f"| {line.data} | {line.method} | {line.seconds_now:.2f} |" in page
+    scale = pd.read_csv(folder / "scale.csv")
+    assert all(f"| {n:,} |" in page for n in scale["n"])
 
 
 def test_pages_are_texts():

@@ -1,0 +1,170 @@
+"""The measurements of scripts/benchmark as tables of the documentation.
+
+A table shows what a reader compares; ranges are those of the rounds. The CSV files in
+``results/reference/benchmarks`` hold every column.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pandas as pd
+
+from symmf.texts import markdown_table
+
+
+def quality_table(folder: Path) -> str:
+    """Tell how well clusterers did with their defaults and the true K."""
+    frame = pd.read_csv(folder / "quality.csv")
+    first = frame["method"].iloc[0]
+    rows = []
+    for line in frame.itertuples(index=False):
+        own = line.method == first
+        gain = _range(line.gain, line.gain_low, line.gain_high)
+        seconds = f"{1000 * line.seconds_median:.1f}"
+        scores = [str(line.sets), f"{line.ari_mean:.3f}", f"{line.ac_mean:.3f}"]
+        beside = ["", ""] if own else [gain, f"{line.wins} : {line.losses}"]
+        rows.append([line.method, *scores, *beside, seconds])
+    header = ["", "sets", "ARI", "AC", f"gain of {first}", "wins", "ms, median"]
+    return markdown_table(header, rows, align="lrrrrrr")
+
+
+def fits_table(folder: Path) -> str:
+    """Tell the processor time of whole fits in units of SpectralClustering's."""
+    frame = pd.read_csv(folder / "fits.csv")
+    whole = frame[frame["part"] == "whole fit"]
+    rows = []
+    for case, group in whole.groupby("case", sort=False):
+        by_task = {line.task: line for line in group.itertuples(index=False)}
+        peer = by_task.pop("SpectralClustering")
+        rows.append([str(case), *map(_ratio, by_task.values()), f"{peer.seconds:.3f}"])
+    header = ["data", *by_task, "SpectralClustering, s"]
+    return markdown_table(header, rows, align="l" + "r" * (len(header) - 1))
+
+
+def parts_table(folder: Path) -> str:
+    """Tell the time of labels and of eigenpairs in units of what they are part of."""
+    frame = pd.read_csv(folder / "fits.csv")
+    frame = frame[frame["part"] != "whole fit"].fillna({"note": ""})
+    rows = [
+        [line.case, line.task, _ratio(line), line.note]
+        for line in frame.itertuples(index=False)
+    ]
+    return markdown_table(["data", "what", "ratio", ""], rows, align="llrl")
+
+
+def baselines_table(folder: Path) -> str:
+    """Tell how many times faster the baselines are than in version 0.1."""
+    frame = pd.read_csv(folder / "baselines.csv")
+    rows = []
+    for line in frame.itertuples(index=False):
+        faster = _range(1 / line.ratio, 1 / line.ratio_high, 1 / line.ratio_low)
+        rest = 1 / line.ratio_without_graph
+        excess = f"{100 * line.excess:+.3f} %"
+        scores = f"{line.ac_before:.3f}, {line.ac_now:.3f}"
+        times = [f"{line.seconds_now:.2f}", faster, f"{rest:.1f}"]
+        rows.append([line.data, line.method, *times, excess, scores])
+    header = ["data", "method", "s", "times faster", "without the graph"]
+    header += ["objective", "AC before, now"]
+    return markdown_table(header, rows, align="llrrrrr")
+
+
+def solvers_table(folder: Path) -> str:
+    """Tell an iteration of Algorithm 2 in bare products M H."""
+    rows = [
+        [line.problem, _ratio(line), f"{line.with_setup:.2f}"]
+        for line in pd.read_csv(folder / "solvers.csv").itertuples(index=False)
+    ]
+    return markdown_table(["problem", "iteration", "whole call"], rows, align="lrr")
+
+
+def scale_table(folder: Path) -> str:
+    """Tell time and memory of SymMF() up to a million rows, and how they grow."""
+    rows = [
+        [line.kind, f"{line.n:,}", f"{line.seconds:.1f}", f"{line.peak_mb / 1024:.1f}"]
+        for line in pd.read_csv(folder / "scale.csv").itertuples(index=False)
+    ]
+    table = markdown_table(["rows", "n", "s", "GiB"], rows, align="lrrr")
+    grown = json.loads((folder / "scale.json").read_text(encoding="utf-8"))
+    shown = [f"{name}: n^{power:.2f}" for name, power in grown["exponents"].items()]
+    return f"{table}\n\nTime grows as {', '.join(shown)}."
+
+
+def startup_table(folder: Path) -> str:
+    """Tell how long commands take before and while they report."""
+    rows = []
+    for line in pd.read_csv(folder / "startup.csv").itertuples(index=False):
+        command, comma, state = line.command.partition(",")
+        shown = f"`{command}`{comma}{state}"
+        rows.append([shown, f"{line.ratio:.1f}", f"{line.wall_seconds:.2f}"])
+    return markdown_table(["command", "`python -c pass`", "s"], rows, align="lrr")
+
+
+def runner_table(folder: Path) -> str:
+    """Tell a run of trivial trials in units of a bare joblib loop."""
+    ratio = pd.read_csv(folder / "runner.csv")["runner_over_joblib"]
+    told = _range(ratio.median(), ratio.min(), ratio.max())
+    return f"A thousand trivial trials take {told} times as long as a bare loop."
+
+
+#: Name of the file, title, what the numbers are, and the table.
+TABLES: dict[str, tuple[str, str, Callable[[Path], str]]] = {
+    "fits": (
+        "Whole fits",
+        "Processor time in units of scikit-learn's `SpectralClustering` on a graph of "
+        "neighbours; below 1 is faster.",
+        fits_table,
+    ),
+    "parts": (
+        "Labels and eigenpairs",
+        "Labels in units of the whole fit; eigenpairs in units of scipy's `eigsh`, of "
+        "the same k and accuracy, and to machine precision.",
+        parts_table,
+    ),
+    "baselines": (
+        "The baselines beside version 0.1",
+        "Both versions in one run, settings of the study, draws and seeds that are not "
+        "in it. A graph of neighbours is part of a fit; its exact search is bound by "
+        "one product of X with its transpose.",
+        baselines_table,
+    ),
+    "solvers": (
+        "Algorithm 2",
+        "An iteration, and the whole call of `factorize`, in bare products M H.",
+        solvers_table,
+    ),
+    "scale": ("Growth", "`SymMF()` on two cores; labels recovered.", scale_table),
+    "startup": (
+        "Commands",
+        "Processor time of the start in units of a bare Python, and the wall clock.",
+        startup_table,
+    ),
+    "runner": ("The runner", "", runner_table),
+}
+
+
+def speed_page(folder: Path) -> str:
+    """Return every table that was measured."""
+    parts = []
+    for name, (title, words, table) in TABLES.items():
+        source = "fits" if name == "parts" else name
+        if (folder / f"{source}.csv").exists():
+            parts.append(
+                "\n\n".join(filter(None, [f"## {title}", words, table(folder)]))
+            )
+    return "\n\n".join(parts)
+
+
+def _ratio(line: object) -> str:
+    return _range(line.ratio, line.ratio_low, line.ratio_high)  # type: ignore[attr-defined]
+
+
+def _range(value: float, low: float, high: float) -> str:
+    """Show a value with the range of its rounds, to two digits after the point."""
+    digits = 2 if abs(value) < 10 else 0
+    if 0 < abs(value) < 0.05:
+        digits = 3
+    shown = [f"{number:.{digits}f}" for number in (value, low, high)]
+    return f"{shown[0]} ({shown[1]} to {shown[2]})"
