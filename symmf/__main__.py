@@ -20,6 +20,7 @@ TRACEBACK = "SYMMF_TRACEBACK"
 
 def start() -> None:
     """Run the command line; exit with its code."""
+    _open_streams()
     pressed = _notice_interrupts()
     in_full = bool(os.environ.get(TRACEBACK))
     if not in_full and not sys.warnoptions:
@@ -35,8 +36,35 @@ def start() -> None:
             os._exit(INTERRUPTED)
         if in_full or not isinstance(problem, Exception):
             raise
-        sys.stderr.write(_defect(problem))
+        _write(_defect(problem))
         sys.exit(DEFECT)
+
+
+def _open_streams() -> None:
+    """Give closed streams (``<&-``, ``>&-``) an end that is nowhere.
+
+    Else the next file that is opened would take the place of the stream, and what is
+    meant for a terminal would be written into it.
+    """
+    for number, name in enumerate(("stdin", "stdout", "stderr")):
+        try:
+            os.fstat(number)
+        except OSError:
+            # The lowest number that is free is this one.
+            os.open(os.devnull, os.O_RDWR)
+        if getattr(sys, name) is None:
+            mode = "w" if number else "r"
+            stream = open(number, mode, encoding="utf-8", closefd=False)  # noqa: SIM115
+            setattr(sys, name, stream)
+
+
+def _write(text: str) -> None:
+    """Write to the error stream, which may be full."""
+    try:
+        sys.stderr.write(text)
+        sys.stderr.flush()
+    except OSError:
+        pass
 
 
 def _defect(problem: Exception) -> str:
@@ -60,7 +88,9 @@ def _show_own(
 ) -> None:
     """Show a warning of ours as a sentence; those of libraries are not for users."""
     if category.__module__.partition(".")[0] == "symmf":
-        sys.stderr.write(f"Warning: {message}\n")
+        from symmf.texts import terminal_text
+
+        _write(f"Warning: {terminal_text(message)}\n")
 
 
 def _notice_interrupts() -> list[int]:

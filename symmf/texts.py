@@ -32,6 +32,18 @@ def plain_text(text: object) -> str:
     return "".join(_seen(char) for char in str(text))
 
 
+def terminal_text(text: object) -> str:
+    r"""Return a text for a terminal: as :func:`plain_text`, but lines stay lines.
+
+    Examples
+    --------
+    >>> print(terminal_text("two\nlines, \x1b[2J"))
+    two
+    lines, \x1b[2J
+    """
+    return "".join(char if char in "\t\n" else _seen(char) for char in str(text))
+
+
 def _seen(char: str) -> str:
     if " " <= char <= "~":
         return char

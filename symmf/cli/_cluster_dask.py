@@ -9,8 +9,7 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import click
-
+from symmf.cli._say import say
 from symmf.errors import InputError
 
 if TYPE_CHECKING:
@@ -140,7 +139,7 @@ def _show(
 
     show_notes(notes, said)
     n, m = len(model.labels_), model.n_features_in_
-    click.echo(
+    say(
         plain_text(
             f"{request.name}: {n} samples, {m} features in {data.X.numblocks[0]} "
             "blocks; symmf"
@@ -150,10 +149,10 @@ def _show(
     counts = np.bincount(model.labels_)
     rows = [[str(c), str(size), f"{size / n:.1%}"] for c, size in enumerate(counts)]
     show_table(header, rows, right=header)
-    click.echo(f"objective: {model.objective_:.6g}")
-    click.echo(f"relative error: {model.error_:.6g}")
-    click.echo(f"iterations: {model.n_iter_} ({model.stop_})")
-    click.echo(f"seconds: {seconds:.2f}")
+    say(f"objective: {model.objective_:.6g}")
+    say(f"relative error: {model.error_:.6g}")
+    say(f"iterations: {model.n_iter_} ({model.stop_})")
+    say(f"seconds: {seconds:.2f}")
 
 
 def _write(request: Request, data: LazyRows, model: Any) -> list[Path]:

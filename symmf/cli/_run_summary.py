@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import click
-
+from symmf.cli._say import say
 from symmf.experiment.store.layout import TRIALS_FILE
 
 if TYPE_CHECKING:
@@ -33,27 +32,27 @@ _ADVICE = {
 def show_summary(plans: Sequence[Plan], summary: Summary, results: Path) -> None:
     """Print how a run ended; what went wrong goes to standard error."""
     if summary.interrupted:
-        click.echo(
+        say(
             f"Interrupted with {count(summary.remaining, 'trial')} to go; the "
             f"{summary.ran} finished in this run are kept. Repeat the same command to "
             "continue.",
             err=True,
         )
     elif summary.ran:
-        click.echo(f"Ran {count(summary.ran, 'trial')}.")
+        say(f"Ran {count(summary.ran, 'trial')}.")
     else:
-        click.echo("Nothing to do: every trial is recorded.")
+        say("Nothing to do: every trial is recorded.")
     _show_failures(plans, summary)
     for text in summary.problems:
-        click.echo(text, err=True)
+        say(text, err=True)
     if summary.interrupted:
         return
     if summary.remaining:
-        click.echo(f"{count(summary.remaining, 'trial')} still to be run.", err=True)
+        say(f"{count(summary.remaining, 'trial')} still to be run.", err=True)
     for plan in plans:
-        click.echo(f"Results: {plan.store.folder / TRIALS_FILE}")
+        say(f"Results: {plan.store.folder / TRIALS_FILE}")
     option = "" if results == Path("results") else f" --results {results}"
-    click.echo(f"Next: symmf tables{option}")
+    say(f"Next: symmf tables{option}")
 
 
 def _show_failures(plans: Sequence[Plan], summary: Summary) -> None:
@@ -62,21 +61,21 @@ def _show_failures(plans: Sequence[Plan], summary: Summary) -> None:
     total = sum(len(plan.selected) for plan in plans)
     counts = ((s, n) for s, n in summary.statuses.items() if s != "ok")
     kinds = ", ".join(f"{n} {status}" for status, n in counts)
-    click.echo(
+    say(
         f"{summary.failed} of {count(total, 'trial')} did not give a result ({kinds}):",
         err=True,
     )
     for failure in summary.failures[:MOST_REASONS]:
-        click.echo(f"  {_reason(failure)}", err=True)
+        say(f"  {_reason(failure)}", err=True)
     more = len(summary.failures) - MOST_REASONS
     if more > 0:
-        click.echo(
+        say(
             f"  and {count(more, 'other reason')}: the column `message` of "
             f"{TRIALS_FILE} has them all.",
             err=True,
         )
     for status in dict.fromkeys(failure.status for failure in summary.failures):
-        click.echo(_ADVICE[status], err=True)
+        say(_ADVICE[status], err=True)
 
 
 def _reason(failure: Failure) -> str:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from symmf.cli._say import say
 from symmf.errors import InputError
 
 if TYPE_CHECKING:
@@ -117,14 +118,14 @@ def _audit_paper(
     header = ["data set", "K", *summary.columns[2:]]
     rows = [[str(value) for value in row] for row in summary.itertuples(index=False)]
     show_table(header, rows, right=header[1:])
-    click.echo()
+    say()
     _show_pairs(frame[frame["verdict"] != "possible"])
-    click.echo()
-    click.echo(_wrapped(counts_sentence(frame)))
-    click.echo()
-    click.echo(_wrapped(EXPLANATIONS))
+    say()
+    say(_wrapped(counts_sentence(frame)))
+    say()
+    say(_wrapped(EXPLANATIONS))
     written = "Unchanged, in" if kept else "Written to"
-    click.echo(f"\n{written} {out}: audit.csv, audit.md, witnesses.json")
+    say(f"\n{written} {out}: audit.csv, audit.md, witnesses.json")
 
 
 @contextmanager
@@ -153,20 +154,20 @@ def _audit_list(
         verdicts = audit_pairs(pairs, averages, search=search, progress=tell)
     frame = verdicts_frame(verdicts)
     _show_pairs(frame, by_average=len(pairs) == 1)
-    click.echo()
+    say()
     if len(pairs) == 1:
         # The weakest claim of each kind stands for the others.
         weakest = frame.sort_values("margin", kind="stable").drop_duplicates("verdict")
         for line in weakest.to_dict("records"):
-            click.echo(_wrapped(sentence(line)))
-        click.echo()
-    click.echo(_wrapped("Assumed: " + " ".join(DEFINITIONS)))
+            say(_wrapped(sentence(line)))
+        say()
+    say(_wrapped("Assumed: " + " ".join(DEFINITIONS)))
     if (frame["verdict"] == "impossible").any():
-        click.echo()
-        click.echo(_wrapped(EXPLANATIONS))
+        say()
+        say(_wrapped(EXPLANATIONS))
     if out is not None:
         save_audit(frame, verdicts, out)
-        click.echo(f"\nWritten to {out}: audit.csv, witnesses.json")
+        say(f"\nWritten to {out}: audit.csv, witnesses.json")
 
 
 def _show_pairs(frame: pd.DataFrame, *, by_average: bool = False) -> None:
@@ -187,7 +188,7 @@ def _show_pairs(frame: pd.DataFrame, *, by_average: bool = False) -> None:
     header = ["pair", "AC", "NMI", "normalisation", "bound", "margin", "verdict"]
     header.append("basis")
     if len(rows) > 1 and all(row[3] == "all" for row in rows):
-        click.echo("Bounds are the weakest over all normalisations of NMI.")
+        say("Bounds are the weakest over all normalisations of NMI.")
         header, *rows = ([*row[:3], *row[4:]] for row in [header, *rows])
     if rows:
         show_table(header, rows, wide=["normalisation", "basis"])

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from symmf.cli._say import say
+
 if TYPE_CHECKING:
     from symmf.explain.answer import Answer
     from symmf.explain.groups import Group
@@ -169,11 +171,9 @@ def cluster(file: Path, **options: Any) -> None:
         command = f"symmf {shlex.join(sys.argv[1:])}"
         written = write_answer(request, found, command)
     for path in written:
-        click.echo(f"Wrote {path}")
+        say(f"Wrote {path}")
     if request.out is None:
-        click.echo(
-            "The clusters were not written; use --out clusters.csv to keep them."
-        )
+        say("The clusters were not written; use --out clusters.csv to keep them.")
 
 
 def take_reading(options: dict[str, Any]) -> dict[str, Any]:
@@ -194,9 +194,9 @@ def show_notes(notes: list[str], warnings: list[str]) -> None:
     from symmf.texts import plain_text
 
     for text in notes:
-        click.echo(f"Note: {plain_text(text)}", err=True)
+        say(f"Note: {plain_text(text)}", err=True)
     for text in warnings:
-        click.echo(f"Warning: {plain_text(text)}", err=True)
+        say(f"Warning: {plain_text(text)}", err=True)
 
 
 def _show_answer(name: str, found: Answer) -> None:
@@ -209,7 +209,7 @@ def _show_answer(name: str, found: Answer) -> None:
         [*task.data.notes, *task.notes],
         [*task.data.warnings, *found.warnings],
     )
-    click.echo(plain_text(f"{name}: {_shape(found)}; {task.method}"))
+    say(plain_text(f"{name}: {_shape(found)}; {task.method}"))
     rows = [
         [
             str(group.number),
@@ -222,13 +222,11 @@ def _show_answer(name: str, found: Answer) -> None:
     header = ["cluster", "samples", "share", "about"]
     show_table(header, rows, wide=("about",), right=("cluster", "samples", "share"))
     if found.chosen:
-        click.echo(
-            f"K = {found.n_clusters} was chosen; symmf select shows the evidence."
-        )
+        say(f"K = {found.n_clusters} was chosen; symmf select shows the evidence.")
     for sentence in in_words(found.quality):
-        click.echo(sentence)
+        say(sentence)
     for label, value in _facts(found):
-        click.echo(f"{label}: {value}")
+        say(f"{label}: {value}")
 
 
 def _shape(found: Answer) -> str:
@@ -285,7 +283,7 @@ def _show_counts(name: str, data: Any, labels: Any) -> None:
     from symmf.texts import plain_text
 
     show_notes(data.notes, data.warnings)
-    click.echo(plain_text(f"{name}: {data.n} new samples"))
+    say(plain_text(f"{name}: {data.n} new samples"))
     counts = np.bincount(labels)
     rows = [[str(c), str(n), f"{n / data.n:.1%}"] for c, n in enumerate(counts)]
     show_table(
@@ -294,4 +292,4 @@ def _show_counts(name: str, data: Any, labels: Any) -> None:
     if data.y is not None:
         for key in ("ac", "nmi", "ari"):
             score = METRICS[key].function(data.y, labels)
-            click.echo(f"{METRICS[key].title}: {score:.4f}")
+            say(f"{METRICS[key].title}: {score:.4f}")

@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from symmf.cli._complete import complete_configs
+from symmf.cli._say import say
 
 
 @click.command()
@@ -36,7 +37,7 @@ def configs(name: str | None, target: Path | None) -> None:
 
     text = config_path(name).read_text(encoding="utf-8")
     if target is None:
-        click.echo(text, nl=False)
+        say(text, nl=False)
         return
     from symmf.errors import InputError
     from symmf.files import write_text
@@ -44,7 +45,7 @@ def configs(name: str | None, target: Path | None) -> None:
     if target.exists():
         raise InputError(f"{target} is there already; choose another name.")
     write_text(target, text)
-    click.echo(f"{target} written. Change it, then: symmf run {target}")
+    say(f"{target} written. Change it, then: symmf run {target}")
 
 
 def _list() -> None:
@@ -54,5 +55,5 @@ def _list() -> None:
     found = [(name, load_config(config_path(name))) for name in config_names()]
     width = max((len(name) for name, _ in found), default=0)
     for name, config in found:
-        click.echo(f"{name:{width}}  {config.title or ''}")
-    click.echo("\nRun one with `symmf run NAME`, print it with `symmf configs NAME`.")
+        say(f"{name:{width}}  {config.title or ''}")
+    say("\nRun one with `symmf run NAME`, print it with `symmf configs NAME`.")

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 import click
 
 from symmf.cli._complete import complete_datasets
+from symmf.cli._say import say
 
 if TYPE_CHECKING:
     from symmf.datasets import DatasetSpec
@@ -60,7 +61,7 @@ def list_(folder: Path | None) -> None:
     numbers = ("classes", "samples", "dims", "size")
     show_table(header, rows, wide=("what", "licence"), right=numbers)
     # Not among the lines that a program reads.
-    click.echo(f"Folder: {place}", err=not sys.stdout.isatty())
+    say(f"Folder: {place}", err=not sys.stdout.isatty())
 
 
 @data.command()
@@ -85,7 +86,7 @@ def fetch(names: tuple[str, ...], folder: Path | None) -> None:
     failures = []
     for spec in _specs(names):
         if not spec.all_files:
-            click.echo(f"{spec.name}: built in, nothing to download")
+            say(f"{spec.name}: built in, nothing to download")
             continue
         try:
             with _progress(spec.name) as progress:
@@ -99,7 +100,7 @@ def fetch(names: tuple[str, ...], folder: Path | None) -> None:
             how = f"downloaded from {urls[0]} to"
         elif urls:
             how = f"{len(urls)} files downloaded from {_common(urls)} to"
-        click.echo(f"{spec.name}: {how} {where}")
+        say(f"{spec.name}: {how} {where}")
     if failures:
         raise DataError("\n".join(failures))
 
@@ -124,17 +125,17 @@ def verify(names: tuple[str, ...], folder: Path | None) -> None:
     for spec in _specs(names or ("all",)):
         found = state(spec, place)
         if found is State.MISSING:
-            click.echo(f"{spec.name}: missing")
+            say(f"{spec.name}: missing")
             missing.append(spec.name)
             continue
         try:
             verified = verify_files(spec, place)
         except DataError as error:
             bad = found in (State.DAMAGED, State.INCOMPLETE)
-            click.echo(f"{spec.name}: {found.value if bad else 'WRONG'}")
+            say(f"{spec.name}: {found.value if bad else 'WRONG'}")
             failures.append(str(error))
             continue
-        click.echo(f"{spec.name}: {_verdict(spec, verified)}")
+        say(f"{spec.name}: {_verdict(spec, verified)}")
     if missing:
         failures.append(
             f"Missing: {', '.join(missing)}. Run `symmf data fetch "
@@ -172,7 +173,7 @@ def import_(name: str, file: Path, folder: Path | None) -> None:
     from symmf.datasets.download import import_file
 
     path = import_file(get_spec(name), file, folder)
-    click.echo(f"{name}: checked and imported to {path}")
+    say(f"{name}: checked and imported to {path}")
 
 
 def _specs(names: Sequence[str]) -> list[DatasetSpec]:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import errno
 import importlib
+import io
 import os
 import sys
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +17,7 @@ from symmf import __version__
 from symmf.errors import SymmfError
 
 INTERRUPTED = 130
+_NOT_MAPPED = ("failed to map segment from shared object", "allocate memory")
 
 # Command -> module:attribute. Modules are imported when their command is used, so that
 # `symmf --help` needs nothing but click; hence the one-line texts stand here.
@@ -149,36 +152,56 @@ def _folder() -> str:
         return "gone"
 
 
+def _complain(text: str) -> None:
+    """Say what is wrong; where nobody can be told, the exit code still tells."""
+    from symmf.cli._say import say
+
+    with suppress(OSError):
+        say(text, err=True)
+
+
+def _as_shown(problem: click.ClickException) -> str:
+    """Return what click shows of an error of its own, usage and hint included."""
+    shown = io.StringIO()
+    problem.show(file=shown)
+    return shown.getvalue().rstrip("\n")
+
+
 def main(args: list[str] | None = None) -> int:
     """Run the command line and exit with its code."""
     try:
         outcome: Any = cli.main(args, prog_name="symmf", standalone_mode=False)
         code = outcome if isinstance(outcome, int) else 0
     except click.ClickException as problem:
-        problem.show()
+        _complain(_as_shown(problem))
         code = problem.exit_code
     except click.exceptions.Exit as end:
         code = end.exit_code
     except SymmfError as problem:
-        click.echo(f"Error: {problem}", err=True)
+        _complain(f"Error: {problem}")
         code = problem.exit_code
     except (KeyboardInterrupt, click.Abort):
-        click.echo("Interrupted.", err=True)
+        _complain("Interrupted.")
         code = INTERRUPTED
     except BrokenPipeError:
         # The reader (head, less) went away; say nothing more on a closed pipe.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         code = 0
     except OSError as problem:
-        click.echo(f"Error: {os_sentence(problem)}", err=True)
+        _complain(f"Error: {os_sentence(problem)}")
         code = 2
     except MemoryError as problem:
         asked = f" ({problem})" if str(problem) else ""
-        click.echo(
+        _complain(
             f"Error: There is not enough memory{asked}. Give less data or fewer "
-            "--jobs, or take a machine with more memory.",
-            err=True,
+            "--jobs, or take a machine with more memory."
         )
+        code = 2
+    except ImportError as problem:
+        # The system's words for a library that there was no memory for.
+        if not str(problem).endswith(_NOT_MAPPED):
+            raise
+        _complain(f"Error: There is not enough memory to begin with ({problem}).")
         code = 2
     sys.exit(code)
 

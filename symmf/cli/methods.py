@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import click
 
+from symmf.cli._say import say
+
 
 @click.command()
 @click.argument("name", required=False)
@@ -24,7 +26,7 @@ def methods(name: str | None) -> None:
         click.secho(f"{key}: {about.summary}", bold=True)
         rows = [[p.name, p.default, p.meaning] for p in about.parameters]
         show_table(["parameter", "default", "meaning"], rows, wide=("meaning",))
-        click.echo(f"Reference: {reference}\n")
+        say(f"Reference: {reference}\n")
     if name is None:
         _show_lists()
 
@@ -48,9 +50,9 @@ def _show_lists() -> None:
         [name, describe(build).summary] for name, build in SIMILARITIES.items()
     ]
     show_table(["similarity", "meaning"], similarities, wide=("meaning",))
-    click.echo()
+    say()
     solvers = [[name, kind.title, kind.reference] for name, kind in SOLVERS.items()]
     show_table(["solver", "title", "reference"], solvers, wide=("reference",))
-    click.echo()
+    say()
     sets = [[name, kind.meaning] for name, kind in CONSTRAINTS.items()]
     show_table(["constraint", "meaning"], sets, wide=("meaning",))

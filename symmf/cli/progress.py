@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Protocol, Self
 
-import click
+from symmf.cli._say import say
 
 if TYPE_CHECKING:
     from rich.progress import TaskID
@@ -68,7 +68,7 @@ class Silence:
     def __call__(self, event: Event) -> None:
         """Print a notice and ignore all else."""
         if event.kind == "notice":
-            click.echo(f"{event.experiment}: {event.details['text']}", err=True)
+            say(f"{event.experiment}: {event.details['text']}", err=True)
 
 
 class Lines(Silence):
@@ -87,9 +87,7 @@ class Lines(Silence):
         if event.kind == "run_started":
             self._total[name], self._done[name] = about["total"], about["done"]
             self._failed[name] = about.get("failed", 0)
-            click.echo(
-                f"{name}: {about['done']} of {about['total']} trials done", err=True
-            )
+            say(f"{name}: {about['done']} of {about['total']} trials done", err=True)
         elif event.kind == "trial_finished":
             self._done[name] += 1
             self._ran += 1
@@ -98,13 +96,13 @@ class Lines(Silence):
                 text = (
                     f"{name}: {about['trial']}: {about['status']}: {about['message']}"
                 )
-                click.echo(text, err=True)
+                say(text, err=True)
             now = time.monotonic()
             if now - self._last >= LINE_EVERY:
                 self._last = now
-                click.echo(self._line(name, str(about["trial"])), err=True)
+                say(self._line(name, str(about["trial"])), err=True)
         elif event.kind == "trial_lost":
-            click.echo(f"{name}: {about['trial']}: {_lost(about)}", err=True)
+            say(f"{name}: {about['trial']}: {_lost(about)}", err=True)
         else:
             super().__call__(event)
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from symmf.cli._complete import complete_experiments
+from symmf.cli._say import say
 from symmf.cli._tables import console, show_table
 from symmf.reporting.plots.registry import FIGURES, draw
 from symmf.texts import plain_text
@@ -94,7 +95,7 @@ def tables(
         for plain in (beyond_table(found), *collection_tables(found)):
             _show_plain(plain)
         for gap in missing_tables(found):
-            click.echo(f"Missing: {gap.reason}. To make it: {gap.command}")
+            say(f"Missing: {gap.reason}. To make it: {gap.command}")
     # Of chosen experiments only their own tables: the combined ones need all.
     written = write_tables(found, out, kinds=kinds, std=std, combined=not experiments)
     _say_written(written)
@@ -149,17 +150,17 @@ def compare(reference: bool, results: Path, out: Path | None) -> None:
     _show_counts(verdicts.by_row(comparison))
     total = verdicts.counts(comparison)
     parts = ", ".join(f"{n} {verdict}" for verdict, n in total.items())
-    click.echo(f"Published values: {parts}.\n")
+    say(f"Published values: {parts}.\n")
     for each in decided:
-        click.echo(f"{each.verdict:>18}  {each.claim.claim}")
-        click.echo(f"{'':>18}  {each.decision.evidence}")
+        say(f"{each.verdict:>18}  {each.claim.claim}")
+        say(f"{'':>18}  {each.decision.evidence}")
     folder = out / "verdicts"
     written = [
         *write_comparison(comparison, found, folder),
         *write_ledger(decided, folder),
         *write_statistics(found, folder),
     ]
-    click.echo()
+    say()
     _say_written(written)
 
 
@@ -181,7 +182,7 @@ def report(reference: bool, results: Path, out: Path | None, fresh: bool) -> Non
     page = out or place.out / REPORT_FILE
     digest = inputs_digest(place.folder)
     if is_kept(page, digest) and not fresh:
-        click.echo(f"{place.sentence}\nUnchanged: {page}")
+        say(f"{place.sentence}\nUnchanged: {page}")
         return
     from symmf.reporting.page.render import write_report
 
@@ -205,11 +206,11 @@ def _load(
     place = results_place(results, reference=reference)
     found = load_results(place.folder, names)
     if not found.experiments:
-        click.echo(f"There are no results in {place.folder}. Start: {FIRST_COMMAND}")
+        say(f"There are no results in {place.folder}. Start: {FIRST_COMMAND}")
         raise SystemExit(1)
-    click.echo(place.sentence)
+    say(place.sentence)
     for text in found.problems:
-        click.echo(f"Note: {plain_text(text)}", err=True)
+        say(f"Note: {plain_text(text)}", err=True)
     return found, out or place.out
 
 
@@ -226,7 +227,7 @@ def _show_plain(table: PlainTable) -> None:
     if table.rows:
         right = [h for h, a in zip(table.heads, table.align, strict=True) if a == "r"]
         show_table(table.heads, table.rows, right=right, title=table.title)
-        click.echo(table.notes[0] if table.notes else "")
+        say(table.notes[0] if table.notes else "")
 
 
 def _show_counts(counts: pd.DataFrame) -> None:
@@ -237,14 +238,14 @@ def _show_counts(counts: pd.DataFrame) -> None:
 
 def _say_missing(missing: Sequence[Missing]) -> None:
     for gap in missing:
-        click.echo(f"Not drawn: {gap.name}: {gap.reason}. To make it: {gap.command}")
+        say(f"Not drawn: {gap.name}: {gap.reason}. To make it: {gap.command}")
 
 
 def _say_written(paths: Sequence[Path]) -> None:
     """Name the files that were made; if none was, exit with 1."""
     for folder in dict.fromkeys(path.parent for path in paths):
         names = ", ".join(path.name for path in paths if path.parent == folder)
-        click.echo(f"Written to {folder}: {names}")
+        say(f"Written to {folder}: {names}")
     if not paths:
-        click.echo("Nothing was written.")
+        say("Nothing was written.")
         raise SystemExit(1)

@@ -10,6 +10,7 @@ import click
 
 from symmf.cli._complete import complete_configs, complete_methods
 from symmf.cli._options import plugin_option, results_option
+from symmf.cli._say import say
 
 if TYPE_CHECKING:
     from symmf.experiment.execution.backend import Backend
@@ -129,11 +130,11 @@ def _check(
     reference = results_place(results, reference=True).folder
     found = check_before_start(plans, jobs, reference=reference, local=local)
     for sentence in found.warnings:
-        click.echo(f"Warning: {sentence}", err=True)
+        say(f"Warning: {sentence}", err=True)
     if found.problems and stop:
         raise InputError("\n".join(found.problems))
     for sentence in found.problems:
-        click.echo(f"Before the run: {sentence}", err=True)
+        say(f"Before the run: {sentence}", err=True)
 
 
 def _backend(jobs: int, *, dask: str | None, dry_run: bool) -> Backend:
@@ -174,29 +175,29 @@ def _show_estimates(
     ]
     for plan in plans:
         for text in plan.notices():
-            click.echo(f"{plan.name}: {text}")
+            say(f"{plan.name}: {text}")
     for cost in found:
-        click.echo(
+        say(
             f"{cost.experiment}: {cost.total} trials, {cost.done} done "
             f"({cost.failed} failed), {cost.missing} to run"
         )
         if not cost.missing:
             continue
         if cost.timed:
-            click.echo(f"  computing time: about {duration(cost.seconds)}")
+            say(f"  computing time: about {duration(cost.seconds)}")
         if cost.timed < cost.missing:
-            click.echo(
+            say(
                 f"  no recorded timing for {cost.missing - cost.timed} of them, so the "
                 "total time is not known"
             )
         basis = "highest recorded" if cost.memory_recorded else "from data size, rough"
-        click.echo(f"  memory: about {cost.memory_mb:.0f} MB per worker ({basis})")
+        say(f"  memory: about {cost.memory_mb:.0f} MB per worker ({basis})")
     if any(cost.timed for cost in found):
         wall = duration(wall_seconds(found, jobs))
         all_timed = all(cost.timed == cost.missing for cost in found)
         for_what = "" if all_timed else " for the timed trials"
-        click.echo(f"With {count(jobs, 'worker')}: about {wall}{for_what}.")
-    click.echo("Nothing was run or written.")
+        say(f"With {count(jobs, 'worker')}: about {wall}{for_what}.")
+    say("Nothing was run or written.")
 
 
 @click.command()
@@ -213,9 +214,7 @@ def status(results: Path) -> None:
     reference = results_place(results, reference=True).folder
     found = survey(results, reference)
     if not found:
-        click.echo(
-            f"There is no experiment in {results} yet. Start one: symmf run quickstart"
-        )
+        say(f"There is no experiment in {results} yet. Start one: symmf run quickstart")
         return
     titles = ["experiment", "done", "total", "failed", "missing", "time", "left"]
     rows = [line.cells() for line in found]
@@ -242,7 +241,7 @@ def merge(folders: tuple[Path, ...], into: Path) -> None:
     from symmf.experiment.store.merge import merge as bring_together
 
     for merged in bring_together(folders, into):
-        click.echo(
+        say(
             f"{merged.experiment}: {merged.copied} records copied, {merged.present} "
             f"already there, {merged.left_out} left out"
         )

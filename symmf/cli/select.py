@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from symmf.cli._say import say
 from symmf.cli.cluster import reading_options, show_notes, take_reading
 
 if TYPE_CHECKING:
@@ -84,7 +85,7 @@ def select(
     _show(found)
     if plot is not None:
         _draw(found, plot)
-        click.echo(f"Wrote {plot}")
+        say(f"Wrote {plot}")
 
 
 def _show(found: Selection) -> None:
@@ -106,7 +107,7 @@ def _show(found: Selection) -> None:
     header = ["K", "silhouette", "eigengap", "stability", "best by"]
     show_table(header, rows, right=header[:4])
     if found.weights is not None:
-        click.echo()
+        say()
         names = list(found.weights.columns)
         cells = [
             [
@@ -116,9 +117,9 @@ def _show(found: Selection) -> None:
             for row in found.weights.itertuples(index=False)
         ]
         show_table([str(name) for name in names], cells, right=[str(n) for n in names])
-        click.echo(f"lambda: {found.laplacian_weight:g} is recommended.")
-    click.echo()
-    click.echo(click.wrap_text(found.recommendation, width=79))
+        say(f"lambda: {found.laplacian_weight:g} is recommended.")
+    say()
+    say(click.wrap_text(found.recommendation, width=79))
 
 
 def _draw(found: Selection, path: Path) -> None:

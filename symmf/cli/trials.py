@@ -9,6 +9,7 @@ import click
 
 from symmf.cli._complete import complete_experiments
 from symmf.cli._options import plugin_option, results_option
+from symmf.cli._say import say
 
 if TYPE_CHECKING:
     from symmf.experiment.replay import Kept
@@ -43,9 +44,9 @@ def info(key: str, reference: bool, results: Path) -> None:
     from symmf.experiment.status import describe_record
 
     kept = _find(key, results, reference=reference)
-    click.echo(describe_record(kept.store, kept.record))
+    say(describe_record(kept.store, kept.record))
     if kept.row is not None and kept.row.get("labels_sha256"):
-        click.echo(f"labels       sha256 {kept.row['labels_sha256']}")
+        say(f"labels       sha256 {kept.row['labels_sha256']}")
 
 
 @click.command()
@@ -65,24 +66,24 @@ def replay(context: click.Context, key: str, reference: bool, results: Path) -> 
 
     kept = _find(key, results, reference=reference)
     trial, outcome = kept.record.trial, kept.record.outcome
-    click.echo(f"{trial.experiment}: {trial.title} ({trial.key[:12]})")
+    say(f"{trial.experiment}: {trial.title} ({trial.key[:12]})")
     again = replay_kept(kept)
     if not outcome.ok:
-        click.echo(
+        say(
             f"  recorded {outcome.status}: {outcome.message or 'no message'}\n"
             f"  again    {again.outcome.status}: {again.outcome.message or 'a result'}"
         )
-        click.echo("The trial had no result, so there is nothing to compare.", err=True)
+        say("The trial had no result, so there is nothing to compare.", err=True)
         context.exit(1)
     for name, value in outcome.scores.items():
         new = again.outcome.scores.get(name)
-        click.echo(f"  {name:8} recorded {value!r}  again {new!r}")
+        say(f"  {name:8} recorded {value!r}  again {new!r}")
     if again.same:
-        click.echo("Same bits." if kept.row is None else "Same result.")
+        say("Same bits." if kept.row is None else "Same result.")
         return
-    click.echo(f"Different: {', '.join(again.differences)}.", err=True)
+    say(f"Different: {', '.join(again.differences)}.", err=True)
     if not again.outcome.ok:
-        click.echo(f"  now {again.outcome.status}: {again.outcome.message}", err=True)
+        say(f"  now {again.outcome.status}: {again.outcome.message}", err=True)
     context.exit(1)
 
 
@@ -124,7 +125,7 @@ def verify(
     place = results_place(results, reference=True)
     if place.source is not Source.REFERENCE:
         raise InputError(f"There is no reference study, neither in {results} nor here.")
-    click.echo(f"Reference: {place.folder}")
+    say(f"Reference: {place.folder}")
     if sample is None:
         found = verification.verify(results, place.folder, experiments)
         if not any(
@@ -171,16 +172,16 @@ def _show(found: list[Verification]) -> None:
             for agreement in Agreement
             if one.count(agreement) or agreement is Agreement.EQUAL
         ]
-        click.echo(f"{one.experiment}: {', '.join(counts)}")
+        say(f"{one.experiment}: {', '.join(counts)}")
         told = [t for t in one.trials if t.differences or t.reason]
         for trial in told[:SHOWN]:
-            click.echo(_line(trial))
+            say(_line(trial))
         if len(told) > SHOWN:
-            click.echo(f"  and {len(told) - SHOWN} more")
+            say(f"  and {len(told) - SHOWN} more")
         if one.different() and one.environment:
-            click.echo("  the environments differ in:")
+            say("  the environments differ in:")
             for line in one.environment:
-                click.echo(f"    {line}")
+                say(f"    {line}")
 
 
 def _line(trial: TrialVerdict) -> str:

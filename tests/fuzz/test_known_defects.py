@@ -26,7 +26,6 @@ import pytest
 from scipy import io as scipy_io
 from scipy import sparse
 
-from symmf.cli.main import main
 from symmf.datasets import DATASETS, data_folder
 from symmf.datasets.local import file_path
 
@@ -43,21 +42,6 @@ methods:
   - method: kmeans
     label: K-means
 """
-
-
-@pytest.fixture
-def symmf(capfd: pytest.CaptureFixture[str]) -> Command:
-    """Run the command in this process; return exit code and all that it printed."""
-
-    def run(*arguments: object) -> tuple[int, str]:
-        capfd.readouterr()
-        with pytest.raises(SystemExit) as end:
-            main([str(word) for word in arguments])
-        out, err = capfd.readouterr()
-        assert "Traceback" not in out + err
-        return int(end.value.code or 0), out + err
-
-    return run
 
 
 def config(folder: Path, *changes: tuple[str, str], text: str = CONFIG) -> Path:
