@@ -5,6 +5,7 @@ The file is an NPZ archive of plain arrays with a JSON header (``schema``, ``ver
 
 from __future__ import annotations
 
+import hashlib
 import io
 import json
 from dataclasses import dataclass, field
@@ -15,7 +16,7 @@ import numpy as np
 from scipy import sparse
 
 from symmf.clustering import METHODS
-from symmf.errors import DataError, InputError
+from symmf.errors import DataError, InputError, SymmfError
 from symmf.explain.answer import Answer
 from symmf.explain.state import decode, encode
 from symmf.features.text import count_terms
@@ -23,10 +24,14 @@ from symmf.files import write_bytes
 from symmf.io.arrays import read_arrays
 from symmf.io.matrix import UserMatrix
 from symmf.notation import AnyMatrix, FloatArray, LabelArray
+from symmf.validation import shown
 
+_AGAIN = "Make it again with --save."
 SCHEMA, VERSION = "symmf cluster model", 1
 # Where a method cannot place new samples, these nearest ones vote.
 _VOTERS = 10
+# What arrays that do not fit together make numpy raise.
+_MISFITS = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
 # Of what a fit leaves, this is not needed for new samples.
 _LEFT_OUT = ("H_", "P_", "labels_", "history_", "eigenvalues_")
 
@@ -55,7 +60,21 @@ class Model:
         ------
         InputError
             If the data are of another kind or have other columns.
+        DataError
+            If the parts of the model do not fit together: its file was forged.
         """
+        try:
+            labels = np.asarray(self._predict(data))
+        except SymmfError:
+            raise
+        except _MISFITS as error:
+            raise DataError(_unfit(type(error).__name__)) from error
+        whole = labels.dtype.kind == "i" and labels.shape == (data.n,)
+        if not whole or labels.min() < 0 or labels.max() >= self.n_clusters:
+            raise DataError(_unfit("clusters that it does not have"))
+        return labels
+
+    def _predict(self, data: UserMatrix) -> LabelArray:
         if data.kind != self.kind:
             raise InputError(
                 f"The model was made of {self.kind}, these are {data.kind}."
@@ -128,6 +147,7 @@ def save_model(path: Path, found: Answer) -> None:
         "features": encode(task.features, arrays),
         "rows": encode(rows, arrays),
     }
+    header["sha256"] = _digest(header, arrays)
     text = json.dumps(header).encode()
     out = io.BytesIO()
     np.savez_compressed(out, header=np.frombuffer(text, dtype=np.uint8), **arrays)
@@ -158,11 +178,15 @@ def load_model(path: Path) -> Model:
         known = False
     if not known:
         raise DataError(f"{path} is no model of symmf cluster (made with --save).")
-    if header["version"] != VERSION:
+    version = header.get("version")
+    if version != VERSION:
         raise DataError(
-            f"{path} is a model of version {header['version']}; this symmf reads "
+            f"{path} is a model of version {shown(version)}; this symmf reads "
             f"version {VERSION}. Update symmf, or make the model again."
         )
+    # Models of before had none.
+    if "sha256" in header and header.pop("sha256") != _digest(header, arrays):
+        raise DataError(f"{path} is a damaged model. {_AGAIN}")
     try:
         values = {
             name: decode(header[name], arrays)
@@ -178,10 +202,24 @@ def load_model(path: Path) -> Model:
             estimator=_estimator(header, arrays),
             **values,
         )
-    except (KeyError, ValueError, TypeError, AttributeError, IndexError) as error:
+    except (*_MISFITS, DataError) as error:
         raise DataError(
-            f"{path} is a damaged model ({type(error).__name__})."
+            f"{path} is a damaged model ({type(error).__name__}). {_AGAIN}"
         ) from error
+
+
+def _digest(header: dict[str, Any], arrays: dict[str, Any]) -> str:
+    """Return what tells whether a byte of a model has changed."""
+    digest = hashlib.sha256(json.dumps(header, sort_keys=True).encode())
+    for name in sorted(arrays):
+        array = np.asarray(arrays[name])
+        digest.update(f"\0{name} {array.dtype.str} {array.shape}\0".encode())
+        digest.update(array.tobytes())
+    return digest.hexdigest()
+
+
+def _unfit(what: str) -> str:
+    return f"The parts of the model do not fit together ({what}). {_AGAIN}"
 
 
 def _estimator_state(found: Answer, arrays: dict[str, Any]) -> Any:

@@ -12,6 +12,7 @@ import numpy as np
 from scipy import sparse
 
 from symmf.errors import DataError
+from symmf.isolation import check_sparse
 from symmf.similarity.operators import SymmetricOperator
 
 
@@ -74,7 +75,9 @@ def decode(described: Any, arrays: dict[str, Any]) -> Any:
         return np.asarray(arrays[described["array"]])
     if "sparse" in described:
         parts = tuple(arrays[key] for key in described["sparse"])
-        return sparse.csr_array(parts, shape=tuple(described["shape"]))
+        X = sparse.csr_array(parts, shape=tuple(described["shape"]))
+        check_sparse(X)
+        return X
     if "list" in described:
         return [decode(item, arrays) for item in described["list"]]
     if "dict" in described:
