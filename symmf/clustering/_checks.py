@@ -8,9 +8,11 @@ from numbers import Real
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 
 from symmf.constraints import Constraint
-from symmf.errors import InputError, SymmfWarning
+from symmf.errors import DataError, InputError, SymmfWarning
+from symmf.isolation import check_sparse
 from symmf.linalg import largest_entry
 from symmf.notation import AnyMatrix
 from symmf.similarity._dask import DistributedRows
@@ -85,6 +87,30 @@ def check_n_clusters(n_clusters: Any, n: int) -> None:
         raise InputError(
             f"n_clusters must be a whole number between 1 and the number of samples, "
             f"n_samples={n}; got {shown(n_clusters)}."
+        )
+
+
+def check_indices(X: Any) -> None:
+    """Raise InputError if the index arrays of a sparse X point outside of it.
+
+    Compiled code reads and writes wherever they point.
+    """
+    if not sparse.issparse(X):
+        return
+    try:
+        check_sparse(X)
+    except DataError as error:
+        raise InputError(f"X: {error}") from error
+
+
+def check_squares(X: AnyMatrix) -> None:
+    """Raise InputError if distances to new rows leave the range of numbers."""
+    largest = largest_entry(X)
+    limit = np.sqrt(np.finfo(X.dtype).max / max(X.shape[1], 1)) / 4
+    if largest > limit:
+        raise InputError(
+            f"The entries of the new rows go up to {largest:.3g}, too large to compare "
+            "with the rows of the fit. Bring them to the same units."
         )
 
 

@@ -45,7 +45,7 @@ class GraphExtension:
 
     def products(self, X: AnyMatrix) -> tuple[FloatArray, FloatArray]:
         """Weights are those of the graph; its degree in D^-1/2 W D^-1/2 is 1."""
-        n = len(self.rows)
+        n = self.rows.shape[0]
         distance, index = nearest_rows(self.rows, X, min(self.n_neighbors, n))
         last = min(self.local_neighbor, distance.shape[1]) - 1
         least = float(self.graph.local_scale.min())
@@ -53,7 +53,13 @@ class GraphExtension:
         scales = own[:, None] * self.graph.local_scale[index]
         w = np.maximum(np.exp(-(distance**2) / scales), self.weight_floor)
         w /= np.sqrt(w.sum(axis=1, keepdims=True) * self.graph.degrees[index])
-        return np.einsum("ij,ijk->ik", w, self.H[index]), np.ones(len(X))
+        return np.einsum("ij,ijk->ik", w, self.H[index]), np.ones(X.shape[0])
+
+    def as_stored(self, X: AnyMatrix) -> AnyMatrix:
+        """Return X dense or sparse, as the training rows are."""
+        if sparse.issparse(self.rows):
+            return sparse.csr_array(X)
+        return X.toarray() if sparse.issparse(X) else X
 
     def copies(self, X: AnyMatrix) -> tuple[Any, FloatArray]:
         """Return which new rows are copies of training rows, and the H of those."""

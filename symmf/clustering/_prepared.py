@@ -149,8 +149,10 @@ class NewPoints:
             )
         if self.text is not None:
             X = self.text.rows(X)
-        elif not sparse.issparse(X):
-            X = self.scaling.apply(X)
+        elif self.scaling.kind != "none":
+            X = self.scaling.apply(X.toarray() if sparse.issparse(X) else X)
+        if isinstance(self.extension, GraphExtension):
+            X = self.extension.as_stored(X)
         rows = extend(self.extension.products(X), H, weight)
         if isinstance(self.extension, GraphExtension):
             same, own = self.extension.copies(X)

@@ -14,6 +14,7 @@ from sklearn.utils.validation import validate_data
 
 from symmf.clustering._checks import (
     as_options,
+    check_indices,
     check_kind,
     check_n_clusters,
     check_nonnegative,
@@ -144,6 +145,7 @@ class Clusterer(ClusterMixin, BaseEstimator):
         self._fit(self._scaled(X), rng)
 
     def _check_rows(self, X: Any) -> AnyMatrix:
+        check_indices(X)
         return validate_data(
             self,
             X,

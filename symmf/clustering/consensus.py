@@ -30,7 +30,7 @@ from symmf.notation import AnyMatrix, FloatArray, LabelArray
 from symmf.seeds import RandomState, spawn_seed
 from symmf.similarity import build_similarity, regularise
 from symmf.solvers import factorize
-from symmf.validation import check_name, check_number
+from symmf.validation import check_name, check_number, shown
 
 # Neighbours of the members for dense rows, around the 10 of SymMF.
 _NEIGHBOURS = (7, 10, 15)
@@ -117,6 +117,10 @@ class ConsensusSymMF(Clusterer):
     def _fit(self, X: AnyMatrix, rng: np.random.Generator) -> None:
         check_number("blocks", self.blocks, least=1, whole=True)
         if self.members is not None:
+            if not isinstance(self.members, list | tuple):
+                raise InputError(
+                    f"members must be a list of clusterers, not {shown(self.members)}."
+                )
             partitions = [self._member(entry, X, rng) for entry in self.members]
         elif sparse.issparse(X):
             partitions = self._text_views(X, rng)
@@ -155,7 +159,7 @@ class ConsensusSymMF(Clusterer):
             if not hasattr(entry, "fit_predict"):
                 raise InputError(
                     f"A member is a clusterer with fit_predict, or a mapping with "
-                    f"'method' and 'parameters', not {entry!r}."
+                    f"'method' and 'parameters', not {shown(entry)}."
                 )
             return clone(entry)
         from symmf.clustering import METHODS

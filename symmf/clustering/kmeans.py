@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import Any, Self
 
 import numpy as np
+from scipy import sparse
 from sklearn import cluster
 from sklearn.utils import check_array
 from sklearn.utils._param_validation import InvalidParameterError
 
-from symmf.clustering._checks import RANGE
+from symmf.clustering._checks import RANGE, check_indices
 from symmf.errors import InputError
 from symmf.linalg import largest_entry
 
@@ -37,12 +38,31 @@ class KMeans(cluster.KMeans):
         -------
         self
         """
+        X = _taken(X)
         _check_range(check_array(X, accept_sparse="csr", dtype=_KINDS))
         try:
             super().fit(X, y, sample_weight)
         except InvalidParameterError as error:
             raise InputError(f"kmeans: {error}") from error
         return self
+
+    def _check_test_data(self, X: Any) -> Any:
+        """Check new rows, for predict, transform and score alike."""
+        X = super()._check_test_data(_taken(X))
+        _check_range(X)
+        # The compiled code takes rows of the type of the centres only.
+        return X.astype(self.cluster_centers_.dtype, copy=False)
+
+
+def _taken(X: Any) -> Any:
+    """Return X with the index arrays that scikit-learn's k-means takes, checked."""
+    check_indices(X)
+    if sparse.issparse(X) and max(*X.shape, X.nnz) <= np.iinfo(np.int32).max:
+        X = X.tocsr()
+        if X.indices.dtype != np.int32 or X.indptr.dtype != np.int32:
+            indices, indptr = X.indices.astype(np.int32), X.indptr.astype(np.int32)
+            X = type(X)((X.data, indices, indptr), shape=X.shape)
+    return X
 
 
 _KINDS = [np.float64, np.float32]

@@ -9,6 +9,7 @@ import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from symmf.clustering._checks import check_indices, check_squares
 from symmf.clustering._distributed import (
     distributed_recipe,
     extend_distributed,
@@ -405,8 +406,10 @@ class SymMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clusterer):
         check_is_fitted(self)
         if is_dask(X):
             return extend_distributed(X, self)
+        check_indices(X)
         X = validate_data(
             self, X, accept_sparse="csr", dtype=[np.float64, np.float32], reset=False
         )
         X = self._scaled(X)
+        check_squares(X)
         return self._new_points.extend(X, self._factor, self.laplacian_weight_)
