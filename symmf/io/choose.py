@@ -95,7 +95,10 @@ def choose_columns(
             _refuse_edges(table, left)
     _refuse_texts(table, left)
     if not left:
-        raise DataError(f"{table.source} has no column of numbers left to cluster.")
+        why = " ".join([*notes, *warnings])
+        raise DataError(
+            f"{table.source} has no column of numbers left to cluster. {why}".rstrip()
+        )
     X = np.column_stack([table.columns[j] for j in left])
     names = [table.names[j] for j in left]
     warnings += constant_columns(X, names)

@@ -22,7 +22,8 @@ def graph_of(table: Table) -> tuple[Any, list[str]]:
     Raises
     ------
     DataError
-        If there are other than two or three columns, or a weight is negative.
+        If there are other than two or three columns, a weight is negative, the sum of
+        weights is too large, or no edge joins two nodes.
     """
     columns = len(table.names)
     if columns not in (2, 3):
@@ -52,6 +53,15 @@ def graph_of(table: Table) -> tuple[Any, list[str]]:
     W = sparse.csr_array((weights[keep], (rows[keep], others[keep])), shape=(n, n))
     W = sparse.csr_array(W + W.T)
     W.sum_duplicates()
+    if not np.isfinite(W.data).all():
+        raise DataError(
+            f"{table.source}: the weights of an edge that is listed several times add "
+            "up to more than a number can hold. Divide all weights by a power of ten."
+        )
+    if not W.data.any():
+        raise DataError(
+            f"{table.source} has no edge with a weight that joins two different nodes."
+        )
     return W, names
 
 

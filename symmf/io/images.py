@@ -12,6 +12,11 @@ from symmf.errors import DataError
 from symmf.isolation import read_in_child
 
 ENDINGS = (".png", ".jpg", ".jpeg", ".bmp", ".gif", ".tif", ".tiff", ".webp", ".ppm")
+# What these endings stand for, and nothing else that a library may read: an EPS file
+# under the name of a PNG would be run by Ghostscript.
+_FORMATS = ("PNG", "JPEG", "BMP", "GIF", "TIFF", "WEBP", "PPM")
+# Kinds of one channel with more than 8 bits.
+_DEEP = ("I", "I;16", "I;16L", "I;16B", "I;16N", "F")
 #: pixels along each side of what is clustered
 SIDE = 32
 _MOST = 100_000
@@ -65,7 +70,7 @@ def parse_images(folder: Path, names: list[str], side: int) -> Any:
         if not path.is_file():
             raise DataError(f"{path} is no file. Take it out of the folder.")
         try:
-            with Image.open(path) as image:
+            with Image.open(path, formats=_FORMATS) as image:
                 row[:] = np.asarray(_square(image, side)).ravel()
         except (
             UnidentifiedImageError,
@@ -88,6 +93,8 @@ def _square(image: Any, side: int) -> Any:
     width, height = image.size
     if width * height > _MOST_PIXELS:
         raise ValueError(f"{width} x {height} pixels are too many")
+    if image.mode in _DEEP:
+        image = _of_eight_bits(image)
     if image.mode in ("RGBA", "LA", "P"):
         clear = image.convert("RGBA")
         image = Image.new("RGBA", clear.size, "white")
@@ -97,3 +104,20 @@ def _square(image: Any, side: int) -> Any:
     left, top = (width - edge) // 2, (height - edge) // 2
     box = (left, top, left + edge, top + edge)
     return image.resize((side, side), Image.Resampling.BOX, box=box)
+
+
+def _of_eight_bits(image: Any) -> Any:
+    """Return a grey image in 0 .. 255; converting would cut all above 255 to white."""
+    from PIL import Image
+
+    values = np.asarray(image, dtype=np.float64)
+    if not np.isfinite(values).all():
+        raise ValueError("it has values that are not finite")
+    if image.mode == "F":
+        # There is no agreed range of floating-point pixels.
+        low, high = float(values.min()), float(values.max())
+    else:
+        low, high = min(0.0, values.min()), max(65535.0, values.max())
+    spread = max(high - low, np.finfo(np.float64).tiny)
+    shown = np.clip((values - low) / spread, 0, 1) * 255
+    return Image.fromarray(np.round(shown).astype(np.uint8))

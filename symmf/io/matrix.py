@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
+from scipy import sparse
 
 from symmf.errors import DataError, InputError
 from symmf.io import source as sources
@@ -220,7 +221,7 @@ def _read_array(
     X = pick_matrix(source.name, others or arrays, variable)
     found = UserMatrix(X=X, y=None)
     if labels is not None and labels in arrays:
-        return found, np.asarray(arrays[labels]).ravel()
+        return found, as_labels(f"{labels!r} of {source.name}", arrays[labels])
     if labels is not None and apart is None:
         there = ", ".join(name for name in arrays if name)
         raise InputError(
@@ -259,7 +260,9 @@ def _documents(source: Source, encoding: str | None) -> UserMatrix:
 
 def _as_documents(source: Source, text: str, *, asked: bool = False) -> UserMatrix:
     lines = [
-        (i, t) for i, line in enumerate(text.splitlines(), 1) if (t := line.strip())
+        (i, t)
+        for i, line in enumerate(sources.lines_of(text), 1)
+        if (t := line.strip())
     ]
     if len(lines) < 2:
         raise DataError(f"{source.name} has {len(lines)} documents; two are needed.")
@@ -281,7 +284,7 @@ def _as_documents(source: Source, text: str, *, asked: bool = False) -> UserMatr
 
 def _are_documents(text: str) -> bool:
     """Whether the first lines are sentences: words of no fixed number, few numbers."""
-    lines = [line for line in text.splitlines()[:200] if line.strip()]
+    lines = [line for line in sources.lines_of(text)[:200] if line.strip()]
     words = [word for line in lines for word in line.replace(",", " ").split()]
     numbers = sum(is_number(word) for word in words)
     lengths = {len(line.split()) for line in lines}
@@ -334,15 +337,39 @@ def _with_labels(data: UserMatrix, source: str, labels: Any) -> UserMatrix:
 def read_labels(path: Path, n: int) -> list[str]:
     """Read n labels: the last column of a text, with or without a header, or an NPY."""
     if path.suffix.lower() == ".npy":
-        found = np.asarray(read_arrays(path, ".npy")[""]).ravel()
+        found = as_labels(str(path), read_arrays(path, ".npy")[""])
         return [str(label) for label in found]
     source = sources.open_source(path, format="table")
-    lines = sources.decode(source, None).splitlines()
+    lines = sources.lines_of(sources.decode(source, None))
     labels = [line for line in lines if line.strip() and not line.startswith("#")]
     for sign in ("\t", ";", ","):
         labels = [line.split(sign)[-1] for line in labels]
     labels = [label.strip().strip('"') for label in labels]
     return labels[1:] if len(labels) == n + 1 else labels
+
+
+def as_labels(source: str, found: Any) -> Any:
+    """Return labels of an array: one for each sample, in a row or a column.
+
+    Raises
+    ------
+    DataError
+        If it has several columns, or a label is missing.
+    """
+    if isinstance(found, str):
+        raise DataError(f"{source} holds {found}; labels are numbers or texts.")
+    if sparse.issparse(found):
+        found = found.toarray()
+    array = np.asarray(found)
+    if array.ndim > 2 or (array.ndim == 2 and 1 not in array.shape):
+        raise DataError(
+            f"{source} has the shape {array.shape}; labels are one for each sample."
+        )
+    labels = array.ravel()
+    if labels.dtype.kind == "f" and not np.isfinite(labels).all():
+        at = int(np.flatnonzero(~np.isfinite(labels))[0]) + 1
+        raise DataError(f"{source}: the label of sample {at} is missing.")
+    return labels
 
 
 def encode(labels: Sequence[str]) -> tuple[LabelArray, list[str]]:

@@ -12,6 +12,8 @@ from symmf.io.table import Table, quoted
 from symmf.isolation import read_in_child
 from symmf.validation import did_you_mean
 
+# Excel itself is slow beyond this.
+_MOST_CELLS = 50_000_000
 _INSTALL = "pip install 'symmf[io]'"
 
 
@@ -67,15 +69,19 @@ def parse_parquet(path: Path) -> dict[str, Any]:
         raise DataError(f"Parquet files need the extra io: {_INSTALL}") from None
     import pyarrow as pa
 
-    table = parquet.read_table(path)
+    # The file alone: names of folders above it (year=2020) are no columns, and two
+    # columns may have the same name.
+    with parquet.ParquetFile(path) as file:
+        table = file.read()
     names, columns = [], []
-    for name in table.column_names:
-        column = table.column(name)
+    for name, column in zip(table.column_names, table.columns, strict=True):
         kind = column.type
         names.append(str(name))
         plain = pa.types.is_integer(kind) or pa.types.is_floating(kind)
         if plain or pa.types.is_boolean(kind) or pa.types.is_decimal(kind):
-            values = column.cast(pa.float64()).to_pandas().to_numpy(dtype=np.float64)
+            # Whole numbers above 2**53 round, as in every other format.
+            floats = column.cast(pa.float64(), safe=False)
+            values = floats.to_pandas().to_numpy(dtype=np.float64)
             columns.append(values)
         else:
             columns.append(["" if v is None else str(v) for v in column.to_pylist()])
@@ -97,15 +103,20 @@ def parse_excel(
             f"has: {', '.join(book.sheetnames)}."
         )
     page = book[sheet] if sheet is not None else book.worksheets[0]
-    rows = [list(row) for row in page.iter_rows(values_only=True)]
-    while rows and all(cell is None for cell in rows[-1]):
+    # A cell far off makes a sheet of 17 billion; the size it states is not believed.
+    page.reset_dimensions()
+    rows = [_without_end(row) for row in page.iter_rows(values_only=True)]
+    while rows and not rows[-1]:
         rows.pop()
     if not rows:
         raise DataError(f"{path}, sheet {page.title!r}, is empty.")
-    width = max(
-        (j + 1 for row in rows for j, cell in enumerate(row) if cell is not None),
-        default=0,
-    )
+    width = max(len(row) for row in rows)
+    if width * len(rows) > _MOST_CELLS:
+        raise DataError(
+            f"{path}, sheet {page.title!r}, has {len(rows):,} rows and {width:,} "
+            f"columns, more than {_MOST_CELLS:,} cells. Look for a cell far off the "
+            "others, or store the table as Parquet."
+        )
     rows = [(row + [None] * width)[:width] for row in rows]
     named = any(isinstance(cell, str) for cell in rows[0]) if header is None else header
     head = rows.pop(0) if named else range(1, width + 1)
@@ -122,3 +133,11 @@ def parse_excel(
         else:
             columns.append(["" if c is None else str(c) for c in cells])
     return {"names": names, "columns": columns, "first": 1 + named, "named": named}
+
+
+def _without_end(row: Any) -> list[Any]:
+    """Return the cells up to the last that holds something."""
+    cells = list(row)
+    while cells and cells[-1] is None:
+        cells.pop()
+    return cells

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import re
 from itertools import islice, pairwise
 
@@ -46,7 +47,7 @@ def is_number(cell: str, *, comma: bool = False) -> bool:
 
 def find_delimiter(text: str) -> str | None:
     """See what separates the first line's values; None is white space."""
-    for line in islice(text.splitlines(), LOOK):
+    for line in islice(io.StringIO(text, newline=""), LOOK):
         if line.strip() and not line.lstrip().startswith("#"):
             found = [sign for sign in ("\t", ";", ",") if sign in line]
             return found[0] if found else (None if " " in line.strip() else ",")

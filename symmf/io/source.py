@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import codecs
+import io
 import os
 import sys
 from dataclasses import dataclass
 from pathlib import Path
 
 from symmf.errors import DataError, InputError
+from symmf.files import read_file
 from symmf.isolation import LARGEST, check_file
 from symmf.validation import check_choice
 
@@ -47,7 +49,14 @@ class Source:
 
     def read(self) -> bytes:
         """Return the bytes; texts only."""
-        return self.path.read_bytes() if self.content is None else self.content
+        if self.content is not None:
+            return self.content
+        try:
+            return read_file(self.path, largest=LARGEST_TEXT)
+        except OSError as error:
+            # It was a file a moment ago, when it was looked at.
+            reason = error.strerror or type(error).__name__
+            raise DataError(f"{self.path} cannot be read ({reason}).") from error
 
 
 def open_source(path: Path, *, format: str | None = None) -> Source:
@@ -153,6 +162,20 @@ def decode(source: Source, encoding: str | None) -> str:
             "--encoding utf-16."
         )
     return text.removeprefix("\ufeff")
+
+
+def lines_of(text: str) -> list[str]:
+    r"""Return the lines of a text, without their ends.
+
+    Only line feeds and carriage returns end a line, as for editors and spreadsheets: a
+    form feed or a separator of paragraphs may stand inside a document or a label.
+
+    Examples
+    --------
+    >>> lines_of("one\ftwo\r\nthree\rfour\n")
+    ['one\x0ctwo', 'three', 'four']
+    """
+    return [line.rstrip("\r\n") for line in io.StringIO(text, newline="")]
 
 
 def _ending(path: Path) -> str:

@@ -7,6 +7,7 @@ throughout, another one is kept as text.
 from __future__ import annotations
 
 import csv
+import io
 import re
 from array import array
 from collections.abc import Collection, Iterator
@@ -234,7 +235,7 @@ def quoted(name: str) -> str:
 
 def _rows(text: str, source: str, delimiter: str | None) -> Iterator[Row]:
     """Yield line numbers and cells of the lines that hold something."""
-    lines = text.splitlines(keepends=True)
+    lines = io.StringIO(text, newline="")
     if delimiter is None:
         for line, content in enumerate(lines, start=1):
             if content.strip() and not content.lstrip().startswith("#"):

@@ -19,8 +19,10 @@ from scipy import sparse
 
 import symmf as library
 from symmf.clustering import METHODS
-from symmf.errors import InputError
+from symmf.errors import DataError, InputError
 from symmf.explain import model_file
+from symmf.io.images import read_images
+from symmf.io.matrix import read_matrix
 
 Command = Callable[..., tuple[int, str]]
 
@@ -252,3 +254,125 @@ def test_kmeans_takes_long_index_arrays() -> None:
 def test_members_that_are_no_list_are_named(members: Any) -> None:
     with pytest.raises(InputError, match="member"):
         library.ConsensusSymMF(2, members=members).fit(np.eye(9))
+
+
+# Files of users.
+
+
+@pytest.mark.parametrize("sign", ["\f", "\v", "\x1c", "\x85", "\u2028"])
+def test_only_line_ends_end_a_line(symmf: Command, tmp_path: Path, sign: str) -> None:
+    documents = tmp_path / "t.txt"
+    lines = [f"red{sign}apple pie", "blue sky sea", "red apple tart", "blue sea fish"]
+    documents.write_text("\n".join(lines * 2), encoding="utf-8")
+    code, text = symmf("cluster", documents, "-k", 2, "--format", "text")
+    assert code == 0, text
+    assert "8 documents" in text
+    table, labels = write_table(tmp_path / "a.csv"), tmp_path / "l.txt"
+    labels.write_text("\n".join([f"a{sign}b", *"abcdefghijk"]), encoding="utf-8")
+    found = read_matrix(table, labels=str(labels))
+    assert found.classes is not None
+    assert f"a{sign}b" in found.classes
+
+
+@pytest.fixture
+def images(tmp_path: Path) -> Path:
+    """A folder of four images in colour."""
+    image = pytest.importorskip("PIL.Image")
+    folder = tmp_path / "images"
+    folder.mkdir()
+    rng = np.random.default_rng(0)
+    for i in range(4):
+        pixels = rng.integers(0, 255, (8, 8, 3), dtype=np.uint8)
+        image.fromarray(pixels).save(folder / f"{i}.png")
+    return folder
+
+
+def test_no_other_program_reads_an_image(symmf: Command, images: Path) -> None:
+    (images / "x.png").write_bytes(
+        b"%!PS-Adobe-3.0 EPSF-3.0\n%%BoundingBox: 0 0 9 9\n%%EndComments\n"
+    )
+    code, text = symmf("cluster", images, "-k", 2)
+    assert code == 3
+    assert "cannot identify image file" in text
+    assert "Ghostscript" not in text
+
+
+def test_grey_images_of_sixteen_bits_are_not_cut_to_white(images: Path) -> None:
+    image = pytest.importorskip("PIL.Image")
+    ramp = np.linspace(0, 65535, 64).reshape(8, 8)
+    image.fromarray(ramp.astype(np.uint16)).save(images / "deep.png")
+    image.fromarray((ramp / 65535).astype(np.float32)).save(images / "float.tif")
+    X, names = read_images(images, side=12)
+    for name in ("deep.png", "float.tif"):
+        row = X[names.index(name)]
+        assert row.min() < 0.05
+        assert row.max() > 0.95
+        assert 0.4 < row.mean() < 0.6
+
+
+def write_parquet(path: Path, names: list[str], *columns: Any) -> Path:
+    pa = pytest.importorskip("pyarrow")
+    parquet = pytest.importorskip("pyarrow.parquet")
+    arrays = [pa.array(column) for column in columns]
+    parquet.write_table(pa.Table.from_arrays(arrays, names=names), path)
+    return path
+
+
+def test_parquet_with_long_numbers_and_names_that_come_twice(tmp_path: Path) -> None:
+    a, b = np.random.default_rng(0).random((2, 12))
+    long = [2**62 + 7 * i for i in range(12)]
+    path = write_parquet(tmp_path / "a.parquet", ["key", "a", "a"], long, a, b)
+    found = read_matrix(path, drop=["key"])
+    np.testing.assert_array_equal(found.X, np.column_stack([a, b]))
+
+
+def test_a_cell_far_off_does_not_fill_the_memory(tmp_path: Path) -> None:
+    openpyxl = pytest.importorskip("openpyxl")
+    book = openpyxl.Workbook()
+    book.active.cell(1, 1, 5)
+    book.active.cell(1_048_576, 16_384, 5)
+    path = tmp_path / "far.xlsx"
+    book.save(path)
+    with pytest.raises(DataError, match="far off"):
+        read_matrix(path)
+
+
+@pytest.mark.parametrize(
+    ("labels", "said"),
+    [
+        (np.zeros((6, 2)), "one for each sample"),
+        (np.full(12, np.nan), "label of sample 1 is missing"),
+        (np.arange(12) + 1j, "numbers or texts"),
+    ],
+)
+def test_labels_are_one_for_each_sample(tmp_path: Path, labels: Any, said: str) -> None:
+    X = np.random.default_rng(0).random((12, 3))
+    np.savez(tmp_path / "a.npz", X=X, y=labels)
+    np.save(tmp_path / "l.npy", labels)
+    for given in ("y", str(tmp_path / "l.npy")):
+        with pytest.raises(DataError, match=said):
+            read_matrix(tmp_path / "a.npz", labels=given)
+
+
+@pytest.mark.parametrize(
+    ("edges", "said"),
+    [
+        ("1 2 1e308\n2 1 1e308\n2 3 1\n", "more than a number can hold"),
+        ("1 1 1\n2 2 1\n3 3 1\n", "joins two different nodes"),
+        ("1 2 0\n2 3 0\n", "joins two different nodes"),
+    ],
+)
+def test_weights_of_edges(
+    symmf: Command, tmp_path: Path, edges: str, said: str
+) -> None:
+    (tmp_path / "e.txt").write_text(edges)
+    code, text = symmf("cluster", tmp_path / "e.txt", "--format", "edges", "-k", 2)
+    assert code == 3
+    assert said in text
+
+
+def test_why_no_column_is_left_is_said(symmf: Command, tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("\n".join(map(str, range(10))))
+    code, text = symmf("cluster", tmp_path / "a.csv", "-k", 2)
+    assert code == 3
+    assert "counts the rows" in text
