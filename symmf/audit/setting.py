@@ -23,6 +23,8 @@ from symmf.audit.two_classes import union_hulls, union_profile
 from symmf.errors import InputError
 from symmf.notation import FloatArray
 
+# What is asked for beyond these is a slip, and would be looked at run by run.
+MOST_CLASSES, MOST_SAMPLES, MOST_RUNS = 10_000, 10**12, 10_000
 # Above these, two classes are not enumerated table by table, or not scanned at all.
 MOST_TABLES = 120_000_000
 MOST_COLUMN_SUMS = 4_000_000
@@ -61,6 +63,11 @@ class Setting:
                 "Class sizes must be at least two whole numbers, each at least 1; "
                 f"got {list(self.pool)}."
             )
+        if len(self.pool) > MOST_CLASSES or sum(self.pool) > MOST_SAMPLES:
+            raise InputError(
+                f"There may be up to {MOST_CLASSES:,} classes and {MOST_SAMPLES:,} "
+                "samples in all."
+            )
         if not 2 <= self.n_classes <= len(self.pool):
             raise InputError(
                 f"A run cannot have {self.n_classes} of {len(self.pool)} classes; "
@@ -68,8 +75,11 @@ class Setting:
             )
         if self.n_clusters < 1:
             raise InputError("The number of clusters must be at least 1.")
-        if self.runs is not None and self.runs < 1:
-            raise InputError("The number of runs must be at least 1.")
+        if self.runs is not None and not 1 <= self.runs <= MOST_RUNS:
+            raise InputError(
+                f"The number of runs must be at least 1 and at most {MOST_RUNS:,}; "
+                "any stands for any number."
+            )
 
     @property
     def sizes(self) -> tuple[int, ...] | None:

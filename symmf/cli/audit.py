@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import io
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -222,7 +223,18 @@ def _read_pairs(path: Path, defaults: Mapping[str, Any]) -> list[Pair]:
         text = read_file(path).decode("utf-8-sig")
     except UnicodeDecodeError:
         raise InputError(f"{path} is not a UTF-8 text file.") from None
-    reader = csv.DictReader(text.splitlines())
+    reader = csv.DictReader(io.StringIO(text, newline=""))
+    try:
+        return _pairs_of(reader, path, defaults)
+    except csv.Error as error:
+        raise InputError(
+            f"{path}, line {reader.line_num}: not readable as a table ({error})."
+        ) from error
+
+
+def _pairs_of(
+    reader: csv.DictReader[str], path: Path, defaults: Mapping[str, Any]
+) -> list[Pair]:
     columns = [name.strip().lower() for name in reader.fieldnames or []]
     reader.fieldnames = columns
     unknown = [name for name in columns if name not in COLUMNS]
@@ -270,10 +282,15 @@ def _pair(values: Mapping[str, str | None], name: str) -> Pair:
 
 
 def _class_sizes(text: str) -> tuple[int, ...]:
+    from symmf.audit.setting import MOST_CLASSES
+
     sizes: list[int] = []
     for part in text.replace(";", " ").replace(",", " ").split():
         size, star, times = part.partition("*")
-        sizes += [_whole(size, "classes")] * (_whole(times, "classes") if star else 1)
+        number = _whole(times, "classes") if star else 1
+        # One too many is enough to be refused.
+        number = min(number, MOST_CLASSES + 1 - len(sizes))
+        sizes += [_whole(size, "classes")] * number
     return tuple(sizes)
 
 

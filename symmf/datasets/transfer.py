@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import logging
+import os
 import time
 from pathlib import Path
 from typing import Any, BinaryIO, Protocol
@@ -61,7 +62,9 @@ class ResumingDownloader:
         # Bytes as they are stored: ranges of a compressed stream mean nothing.
         headers = {"Accept-Encoding": "identity"}
         try:
-            with self.part.open("ab") as file:
+            # Its name can be known before, so that a link under it is not followed.
+            flags = os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW
+            with os.fdopen(os.open(self.part, flags, 0o666), "ab") as file:
                 if file.tell():
                     headers["Range"] = f"bytes={file.tell()}-"
                 download = HTTPDownloader(

@@ -201,6 +201,9 @@ def _as_labels(labels: Any, n: int) -> Any:
         raise ValueError(f"labels_ has the shape {found.shape}, but there are {n} rows")
     if found.dtype.kind in "iub":
         return found.astype(np.int64)
+    # NaN would become a cluster like any other.
+    if found.dtype.kind in "fc" and not np.isfinite(found).all():
+        raise ValueError("labels_ has entries that are not finite")
     return np.unique(found, return_inverse=True)[1].astype(np.int64)
 
 

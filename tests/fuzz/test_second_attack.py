@@ -7,6 +7,7 @@ accepted, it is right.
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from collections.abc import Callable
@@ -19,10 +20,13 @@ from scipy import sparse
 
 import symmf as library
 from symmf.clustering import METHODS
+from symmf.datasets.transfer import ResumingDownloader
 from symmf.errors import DataError, InputError
 from symmf.explain import model_file
 from symmf.io.images import read_images
 from symmf.io.matrix import read_matrix
+from symmf.plugins.methods import OutsideEstimator
+from symmf.reporting.page.kept import inputs_digest
 
 Command = Callable[..., tuple[int, str]]
 
@@ -376,3 +380,59 @@ def test_why_no_column_is_left_is_said(symmf: Command, tmp_path: Path) -> None:
     code, text = symmf("cluster", tmp_path / "a.csv", "-k", 2)
     assert code == 3
     assert "counts the rows" in text
+
+
+# Published pairs, plugins, results, downloads.
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["--classes", "99999999999999999999,5"], "samples in all"),
+        (["--classes", f"{'9' * 400},5"], "samples in all"),
+        (["--classes", "3*1000000000"], "classes and"),
+        (["--classes", "10,10", "--runs", "1000000000"], "at most 10,000"),
+    ],
+)
+def test_numbers_of_an_audit_that_are_too_large(
+    symmf: Command, options: list[str], said: str
+) -> None:
+    code, text = symmf("audit", *options, "--ac", "0.5", "--nmi", "0.5")
+    assert code == 2
+    assert said in text
+
+
+def test_a_cell_too_long_in_a_list_of_pairs(symmf: Command, tmp_path: Path) -> None:
+    pairs = tmp_path / "p.csv"
+    pairs.write_text(f"classes,ac,nmi\n{'1' * 200_000},0.9,0.8\n")
+    code, text = symmf("audit", "--pairs", pairs)
+    assert code == 2
+    assert "not readable as a table" in text
+
+
+def test_labels_of_a_plugin_that_are_not_numbers_are_refused() -> None:
+    class Odd:
+        def fit(self, X: Any) -> None:
+            self.labels_ = np.full(len(X), np.nan)
+
+    with pytest.raises(ValueError, match="not finite"):
+        OutsideEstimator(Odd()).fit(np.eye(4))
+
+
+def test_a_folder_of_results_whose_name_is_no_text(tmp_path: Path) -> None:
+    odd = tmp_path / os.fsdecode(b"\xff") / "experiment.yaml"
+    odd.parent.mkdir()
+    odd.write_text("title: x")
+    first = inputs_digest(tmp_path)
+    assert first is not None
+    odd.write_text("title: y")
+    assert inputs_digest(tmp_path) != first
+
+
+def test_a_download_does_not_follow_a_planted_link(tmp_path: Path) -> None:
+    victim, part = tmp_path / "victim", tmp_path / "x.part"
+    victim.write_text("mine")
+    part.symlink_to(victim)
+    with pytest.raises(OSError, match="symbolic"):
+        ResumingDownloader(part)("http://127.0.0.1:1/x", str(tmp_path / "out"), None)
+    assert victim.read_text() == "mine"

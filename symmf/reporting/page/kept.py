@@ -16,7 +16,7 @@ from pathlib import Path
 
 import symmf
 from symmf.experiment.store.layout import RECORDS_FOLDER
-from symmf.files import write_atomically
+from symmf.files import read_text, write_atomically
 
 _LIBRARIES = ("numpy", "scipy", "pandas", "scikit-learn", "matplotlib", "jinja2")
 # Of a results folder, what reports do not read: what commands write, and what passes.
@@ -26,12 +26,13 @@ _PASSING = {".lock", ".jsonl", ".tmp", ".html"}
 
 def inputs_digest(folder: Path) -> str | None:
     """Return a digest of all that decides the page; None where it cannot be told."""
-    digest = hashlib.sha256(str(folder.absolute()).encode())
+    digest = hashlib.sha256(os.fsencode(folder.absolute()))
     for library in _LIBRARIES:
         digest.update(f"{library} {metadata.version(library)} ".encode())
     try:
         for path in (*_sources(), *_results(folder)):
-            digest.update(f"\0{path}\0{path.stat().st_size}\0".encode())
+            # Names of files need not be UTF-8.
+            digest.update(b"\0%b\0%d\0" % (os.fsencode(path), path.stat().st_size))
             with path.open("rb") as file:
                 digest.update(hashlib.file_digest(file, "sha256").digest())
     except OSError:
@@ -64,7 +65,7 @@ def is_kept(page: Path, digest: str | None) -> bool:
         return (
             digest is not None
             and page.is_file()
-            and _beside(page).read_text(encoding="utf-8") == _line(page, digest)
+            and read_text(_beside(page)) == _line(page, digest)
         )
     return False
 
