@@ -22,7 +22,8 @@ from scipy import sparse
 from scipy.linalg import blas
 from scipy.sparse.linalg import LinearOperator
 
-from symmf.errors import InputError
+from symmf.errors import DataError, InputError
+from symmf.isolation.transport import check_sparse
 from symmf.notation import AnyMatrix, FloatArray
 from symmf.similarity._dask import is_dask
 from symmf.similarity._sparse_kernels import SparseProducts
@@ -387,6 +388,10 @@ def _from_sparse(M: AnyMatrix) -> SparseOperator:
     check_square(M.shape)
     if M.dtype.kind not in "fiub":
         raise InputError(f"M must hold real numbers; its type is {M.dtype}.")
+    try:
+        check_sparse(M)
+    except DataError as error:
+        raise InputError(f"M: {error}") from error
     M = sparse.csr_array(M)
     if M.dtype not in (np.float32, np.float64):
         M = M.astype(np.float64)

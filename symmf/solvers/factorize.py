@@ -202,6 +202,8 @@ def _start(
 def _given(name: str, H: Any, M: SymmetricOperator, k: int) -> FloatArray:
     """Copy a given start in the precision of M."""
     try:
+        if np.iscomplexobj(H):
+            raise TypeError("half of it would be dropped")
         H = np.array(H, dtype=M.dtype, order="C")
     except (TypeError, ValueError):
         raise InputError(f"{name} must be an array of real numbers.") from None

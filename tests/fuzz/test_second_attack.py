@@ -208,6 +208,18 @@ def test_index_arrays_in_memory_are_checked(method: str) -> None:
         METHODS[method](n_clusters=2).fit(X)
 
 
+def test_index_arrays_of_a_matrix_to_factor_are_checked() -> None:
+    M = sparse.csr_array(np.eye(12) + 1)
+    M.indices[0] = 99
+    with pytest.raises(InputError, match="damaged"):
+        library.factorize(M, 2)
+
+
+def test_a_complex_start_is_refused() -> None:
+    with pytest.raises(InputError, match="H0 must be an array of real numbers"):
+        library.factorize(np.eye(4), 2, H0=np.ones((4, 2)) + 1j)
+
+
 @pytest.mark.parametrize("stored", [np.asarray, sparse.csr_array])
 @pytest.mark.parametrize("similarity", ["auto", "mutual_knn", "cosine"])
 @pytest.mark.parametrize("m", [4, 30])
