@@ -64,7 +64,8 @@ class Model:
             If the parts of the model do not fit together: its file was forged.
         """
         try:
-            labels = np.asarray(self._predict(data))
+            with np.errstate(all="ignore"):
+                labels = np.asarray(self._predict(data))
         except SymmfError:
             raise
         except _MISFITS as error:
@@ -192,12 +193,15 @@ def load_model(path: Path) -> Model:
             name: decode(header[name], arrays)
             for name in ("labels", "mean", "spread", "features", "rows")
         }
+        for array in arrays.values():
+            if array.dtype.kind in "fc" and not np.isfinite(array).all():
+                raise ValueError("a number that is not finite")
         return Model(
-            kind=header["kind"],
-            method=header["method"],
+            kind=_text(header["kind"]),
+            method=_text(header["method"]),
             n_clusters=int(header["n_clusters"]),
-            names=header["names"],
-            terms=header["terms"],
+            names=[_text(name) for name in header["names"]],
+            terms=[_text(term) for term in header["terms"]],
             side=int(header["side"]),
             estimator=_estimator(header, arrays),
             **values,
@@ -206,6 +210,13 @@ def load_model(path: Path) -> Model:
         raise DataError(
             f"{path} is a damaged model ({type(error).__name__}). {_AGAIN}"
         ) from error
+
+
+def _text(value: Any) -> str:
+    """Return a text of the header; a forged one may hold anything."""
+    if not isinstance(value, str):
+        raise TypeError("a text was expected")
+    return value
 
 
 def _digest(header: dict[str, Any], arrays: dict[str, Any]) -> str:
