@@ -102,7 +102,8 @@ class Single:
     single: FloatArray
 
     def __matmul__(self, V: FloatArray) -> FloatArray:
-        product = np.asarray(self.single @ V.astype(np.float32), dtype=np.float64)
+        with np.errstate(over="ignore", invalid="ignore"):
+            product = np.asarray(self.single @ V.astype(np.float32), dtype=np.float64)
         # What makes up for a column that dies may be too large for single precision.
         return product if np.isfinite(product).all() else self.X @ V
 
