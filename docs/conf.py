@@ -88,7 +88,7 @@ html_theme_options = {
 html_sidebars = {
     page: []
     for page in (
-        *("start", "concepts", "algorithms", "study", "audit"),
+        *("start", "concepts", "algorithms", "study", "speed", "audit"),
         *("architecture", "contribute"),
     )
 }

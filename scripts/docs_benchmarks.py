@@ -40,7 +40,7 @@ def fits_table(folder: Path) -> str:
         by_task = {line.task: line for line in group.itertuples(index=False)}
         peer = by_task.pop("SpectralClustering")
         rows.append([str(case), *map(_ratio, by_task.values()), f"{peer.seconds:.3f}"])
-    header = ["data", *by_task, "SpectralClustering, s"]
+    header = ["data", *by_task, "its s"]
     return markdown_table(header, rows, align="l" + "r" * (len(header) - 1))
 
 
@@ -114,7 +114,7 @@ TABLES: dict[str, tuple[str, str, Callable[[Path], str]]] = {
     "fits": (
         "Whole fits",
         "Processor time in units of scikit-learn's `SpectralClustering` on a graph of "
-        "neighbours; below 1 is faster.",
+        "neighbours (its seconds in the last column); below 1 is faster.",
         fits_table,
     ),
     "parts": (
