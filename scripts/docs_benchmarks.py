@@ -22,7 +22,7 @@ def quality_table(folder: Path) -> str:
     rows = []
     for line in frame.itertuples(index=False):
         own = line.method == first
-        gain = _range(line.gain, line.gain_low, line.gain_high)
+        gain = with_range(line.gain, line.gain_low, line.gain_high)
         seconds = f"{1000 * line.seconds_median:.1f}"
         scores = [str(line.sets), f"{line.ari_mean:.3f}", f"{line.ac_mean:.3f}"]
         beside = ["", ""] if own else [gain, f"{line.wins} : {line.losses}"]
@@ -60,7 +60,7 @@ def baselines_table(folder: Path) -> str:
     frame = pd.read_csv(folder / "baselines.csv")
     rows = []
     for line in frame.itertuples(index=False):
-        faster = _range(1 / line.ratio, 1 / line.ratio_high, 1 / line.ratio_low)
+        faster = with_range(1 / line.ratio, 1 / line.ratio_high, 1 / line.ratio_low)
         rest = 1 / line.ratio_without_graph
         excess = f"{100 * line.excess:+.3f} %"
         scores = f"{line.ac_before:.3f}, {line.ac_now:.3f}"
@@ -105,7 +105,7 @@ def startup_table(folder: Path) -> str:
 def runner_table(folder: Path) -> str:
     """Tell a run of trivial trials in units of a bare joblib loop."""
     ratio = pd.read_csv(folder / "runner.csv")["runner_over_joblib"]
-    told = _range(ratio.median(), ratio.min(), ratio.max())
+    told = with_range(ratio.median(), ratio.min(), ratio.max())
     return f"A thousand trivial trials take {told} times as long as a bare loop."
 
 
@@ -158,11 +158,13 @@ def speed_page(folder: Path) -> str:
 
 
 def _ratio(line: object) -> str:
-    return _range(line.ratio, line.ratio_low, line.ratio_high)  # type: ignore[attr-defined]
+    return with_range(line.ratio, line.ratio_low, line.ratio_high)  # type: ignore[attr-defined]
 
 
-def _range(value: float, low: float, high: float) -> str:
-    """Show a value with the range of its rounds, to two digits after the point."""
+def with_range(value: float, low: float, high: float) -> str:
+    """Show a value with the range of its rounds: two digits after the point, or what
+    is needed for small values and large ones.
+    """
     digits = 2 if abs(value) < 10 else 0
     if 0 < abs(value) < 0.05:
         digits = 3

@@ -37,6 +37,22 @@ def golden():
 
 
 @pytest.fixture
+def symmf(capfd):
+    """Run the command line in this process; return exit code and all it printed."""
+    from symmf.cli.main import main
+
+    def run(*arguments):
+        capfd.readouterr()
+        with pytest.raises(SystemExit) as end:
+            main([str(word) for word in arguments])
+        out, err = capfd.readouterr()
+        assert "Traceback" not in out + err
+        return int(end.value.code or 0), out + err
+
+    return run
+
+
+@pytest.fixture
 def real_data():
     """A function that loads a real data set, or skips the test without it."""
     from symmf.datasets import load_dataset

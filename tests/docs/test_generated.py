@@ -7,6 +7,7 @@ import re
 
 import pandas as pd
 
+from scripts.docs_benchmarks import with_range
 from scripts.docs_pages import (
     PAGES,
     REFERENCE,
@@ -38,6 +39,12 @@ def test_the_study_counts_every_published_value():
     assert f"Of the {(frame['reading'] == 'primary').sum()} published" in study_page()
 
 
+def test_values_are_shown_with_their_range():
+    assert with_range(0.0488, 0.0486, 0.0551) == "0.049 (0.049 to 0.055)"
+    assert with_range(0.851, 0.84, 0.859) == "0.85 (0.84 to 0.86)"
+    assert with_range(66.2, 55.9, 79.6) == "66 (56 to 80)"
+
+
 def test_the_speed_page_shows_every_measured_case():
     page = measured_page()
     folder = REFERENCE / "benchmarks"
@@ -45,7 +52,8 @@ def test_the_speed_page_shows_every_measured_case():
     for line in fits.itertuples():
         assert f"| {line.case} |" in page
         if line.task == "SymMF":
-            assert f"| {line.case} | {line.ratio:.2f} (" in page
+            shown = with_range(line.ratio, line.ratio_low, line.ratio_high)
+            assert f"| {line.case} | {shown} |" in page
     baselines = pd.read_csv(folder / "baselines.csv")
     for line in baselines.itertuples():
         assert f"| {line.data} | {line.method} | {line.seconds_now:.2f} |" in page
