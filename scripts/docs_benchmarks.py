@@ -162,9 +162,7 @@ def _ratio(line: object) -> str:
 
 
 def with_range(value: float, low: float, high: float) -> str:
-    """Show a value with the range of its rounds: two digits after the point, or what
-    is needed for small values and large ones.
-    """
+    """Show a value with the range of its rounds, in digits that suit its size."""
     digits = 2 if abs(value) < 10 else 0
     if 0 < abs(value) < 0.05:
         digits = 3
