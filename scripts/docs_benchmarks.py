@@ -83,10 +83,16 @@ def solvers_table(folder: Path) -> str:
 def scale_table(folder: Path) -> str:
     """Tell time and memory of SymMF() up to a million rows, and how they grow."""
     rows = [
-        [line.kind, f"{line.n:,}", f"{line.seconds:.1f}", f"{line.peak_mb / 1024:.1f}"]
+        [
+            line.kind,
+            f"{line.n:,}",
+            f"{line.seconds:.1f}",
+            f"{line.peak_mb / 1024:.1f}",
+            f"{line.accuracy:.3f}",
+        ]
         for line in pd.read_csv(folder / "scale.csv").itertuples(index=False)
     ]
-    table = markdown_table(["rows", "n", "s", "GiB"], rows, align="lrrr")
+    table = markdown_table(["rows", "n", "s", "GiB", "AC"], rows, align="lrrrr")
     grown = json.loads((folder / "scale.json").read_text(encoding="utf-8"))
     shown = [f"{name}: n^{power:.2f}" for name, power in grown["exponents"].items()]
     return f"{table}\n\nTime grows as {', '.join(shown)}."
@@ -106,7 +112,9 @@ def runner_table(folder: Path) -> str:
     """Tell a run of trivial trials in units of a bare joblib loop."""
     ratio = pd.read_csv(folder / "runner.csv")["runner_over_joblib"]
     told = with_range(ratio.median(), ratio.min(), ratio.max())
-    return f"A thousand trivial trials take {told} times as long as a bare loop."
+    facts = json.loads((folder / "runner.json").read_text(encoding="utf-8"))
+    trials = f"{facts['trials']:,} trivial trials"
+    return f"{trials} take {told} times as long as a bare joblib loop."
 
 
 #: Name of the file, title, what the numbers are, and the table.
@@ -135,7 +143,7 @@ TABLES: dict[str, tuple[str, str, Callable[[Path], str]]] = {
         "An iteration, and the whole call of `factorize`, in bare products M H.",
         solvers_table,
     ),
-    "scale": ("Growth", "`SymMF()` on two cores; labels recovered.", scale_table),
+    "scale": ("Growth", "`SymMF()` on planted clusters.", scale_table),
     "startup": (
         "Commands",
         "Processor time of the start in units of a bare Python, and the wall clock.",

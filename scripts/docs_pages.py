@@ -93,7 +93,7 @@ def measured_page(reference: Path = REFERENCE) -> str:
     folder = reference / "benchmarks"
     facts = json.loads((folder / "fits.json").read_text(encoding="utf-8"))
     cpu = facts.get("machine", {}).get("cpu", "not recorded")
-    return f"Measured on two cores of: {cpu}.\n\n{speed_page(folder)}"
+    return f"Measured on: {cpu}.\n\n{speed_page(folder)}"
 
 
 def _values(reference: Path) -> str:

@@ -139,7 +139,7 @@ _PARTS: dict[str, list[str]] = {
     "runner": ["--repeats", "3"],
     "startup": ["--repeats", "5"],
     "scale": ["--repeats", "1"],
-    "quality": ["--no-select"],
+    "quality": ["--no-select", "--most", "6000"],
 }
 
 

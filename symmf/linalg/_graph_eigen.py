@@ -4,9 +4,10 @@ What separates clusters lies in 1 - mu, so accuracy is asked for relative to tha
 ways, both on a block of vectors, so that repeated eigenvalues need no second search:
 
 inverse iteration
-    with one factorization of s I - S, s just above 1: three to eight solves are enough.
-    For graphs with small separators (few features), whose sparse factor stays thin, and
-    for dense ones of some thousand rows.
+    with one factorization of s I - S, s just above 1. For graphs with small separators
+    (few features), whose sparse factor stays thin and three to eight solves are enough;
+    and for dense ones of some thousand rows, where a crowd of eigenvalues near the
+    k-th may take some tens.
 Chebyshev filter
     a polynomial of S that is small on the unwanted part of the spectrum. Needs only
     products, for graphs whose factor would fill in.
