@@ -20,7 +20,7 @@ from scipy import sparse
 from symmf.errors import InputError
 from symmf.notation import AnyMatrix, FloatArray
 from symmf.similarity.build import gram_scale
-from symmf.similarity.mutual import MutualGraph
+from symmf.similarity.mutual import MutualGraph, few_rows
 from symmf.similarity.neighbours import nearest_rows
 
 
@@ -46,8 +46,9 @@ class GraphExtension:
     def products(self, X: AnyMatrix) -> tuple[FloatArray, FloatArray]:
         """Weights are those of the graph; its degree in D^-1/2 W D^-1/2 is 1."""
         n = self.rows.shape[0]
-        distance, index = nearest_rows(self.rows, X, min(self.n_neighbors, n))
-        last = min(self.local_neighbor, distance.shape[1]) - 1
+        q, local = few_rows(n, self.n_neighbors, self.local_neighbor)
+        distance, index = nearest_rows(self.rows, X, q)
+        last = min(local, q) - 1
         least = float(self.graph.local_scale.min())
         own = np.maximum(distance[:, last], least)
         scales = own[:, None] * self.graph.local_scale[index]

@@ -75,9 +75,9 @@ def mutual_knn(
     X : (n, m) array or scipy sparse matrix
         Rows should be distinct.
     n_neighbors : int
-        q, at most n - 1.
+        q, at most half of the rows.
     local_neighbor : int
-        Which neighbour gives the local scale s_i.
+        Which neighbour gives the local scale s_i; at most a third of the rows.
     weight_floor : float
         Smallest weight of an edge.
     tree : bool
@@ -112,10 +112,10 @@ def mutual_graph(
     check_number("local_neighbor", local_neighbor, least=1, whole=True)
     check_number("weight_floor", weight_floor, least=0, most=1)
     n = X.shape[0]
-    q = min(n_neighbors, n - 1)
+    q, local = few_rows(n, n_neighbors, local_neighbor)
     D = _all_squares(X)
-    distance, index = _nearest(X, D, max(q, min(local_neighbor, n - 1)))
-    s = local_scales(distance, local_neighbor)
+    distance, index = _nearest(X, D, max(q, local))
+    s = local_scales(distance, local)
     near = _directed(distance[:, :q], index[:, :q])
     edges = _mutual(near)
     if tree:
@@ -141,6 +141,15 @@ def mutual_graph(
         edges, of_graph=True, thin_factor=thin, root_degrees=np.sqrt(degrees)
     )
     return MutualGraph(S=S, degrees=degrees, local_scale=s)
+
+
+def few_rows(n: int, n_neighbors: int, local_neighbor: int) -> tuple[int, int]:
+    """Return neighbours and local neighbour for n rows, of which some are few.
+
+    Of a handful of rows ten neighbours are all of them, and the seventh is in another
+    cluster: half of the rows are neighbours at most, the local one in the first third.
+    """
+    return max(1, min(n_neighbors, n // 2)), max(1, min(local_neighbor, n // 3))
 
 
 def _all_squares(X: AnyMatrix) -> FloatArray | None:

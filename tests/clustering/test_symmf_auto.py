@@ -316,3 +316,12 @@ def test_small_clusters_of_many_rows_are_those_of_a_part(monkeypatch):
     found = merge_rows(X, 4, n_micro=12, random_state=0)
     assert accuracy(usual, found.labels) > 0.98
     assert np.bincount(found.labels).sum() == 1500
+
+
+@pytest.mark.parametrize("n", [4, 5, 6, 7, 8, 9, 12, 20])
+def test_clusters_of_a_handful_of_rows_are_found(n):
+    y = np.arange(n) % 2
+    X = 0.3 * np.random.default_rng(n).standard_normal((n, 2)) + 8 * y[:, None]
+    model = SymMF(2, random_state=0).fit(X)
+    assert accuracy(y, model.labels_) == 1
+    assert accuracy(y, model.predict(X + 0.01)) == 1
