@@ -1,7 +1,7 @@
 """Puts the shipped experiment files and the reference study inside the wheel.
 
 Everything else is said in pyproject.toml. An editable install reads ``configs/`` and
-``results/reference/`` where they are; see symmf/shipped.py.
+``results/reference/`` where they are; see symmf/common/shipped.py.
 """
 
 from __future__ import annotations

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from symmf.texts import markdown_table
+from symmf.common.texts import markdown_table
 
 
 def quality_table(folder: Path) -> str:

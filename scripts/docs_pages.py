@@ -19,7 +19,7 @@ from pathlib import Path
 import pandas as pd
 
 from scripts.docs_benchmarks import quality_table, speed_page
-from symmf.texts import markdown_table
+from symmf.common.texts import markdown_table
 
 ROOT = Path(__file__).resolve().parents[1]
 REFERENCE = ROOT / "results" / "reference"
@@ -37,7 +37,7 @@ def configs_page() -> str:
 
 def hits_page() -> str:
     """Tell how often the rules for the number of clusters were right."""
-    from symmf.clustering.select import hit_rate
+    from symmf.clustering.symmf.select import hit_rate
 
     return hit_rate()
 

@@ -10,9 +10,9 @@ __version__ = "0.2.0"
 if TYPE_CHECKING:
     from symmf import metrics
     from symmf.clustering import METHODS
-    from symmf.clustering.consensus import ConsensusSymMF
-    from symmf.clustering.select import Selection, select
-    from symmf.clustering.symmf import SymMF
+    from symmf.clustering.symmf.consensus import ConsensusSymMF
+    from symmf.clustering.symmf.estimator import SymMF
+    from symmf.clustering.symmf.select import Selection, select
     from symmf.constraints import CONSTRAINTS
     from symmf.datasets import Dataset, load_dataset
     from symmf.metrics import accuracy, ari, nmi
@@ -27,11 +27,11 @@ _PUBLIC = {
     "METHODS": "symmf.clustering",
     "SIMILARITIES": "symmf.similarity",
     "SOLVERS": "symmf.solvers",
-    "Selection": "symmf.clustering.select",
+    "Selection": "symmf.clustering.symmf.select",
     "Stop": "symmf.solvers",
-    "ConsensusSymMF": "symmf.clustering.consensus",
+    "ConsensusSymMF": "symmf.clustering.symmf.consensus",
     "Dataset": "symmf.datasets",
-    "SymMF": "symmf.clustering.symmf",
+    "SymMF": "symmf.clustering.symmf.estimator",
     "accuracy": "symmf.metrics",
     "ari": "symmf.metrics",
     "build_similarity": "symmf.similarity",
@@ -40,7 +40,7 @@ _PUBLIC = {
     "load_dataset": "symmf.datasets",
     "nmi": "symmf.metrics",
     "regularise": "symmf.similarity",
-    "select": "symmf.clustering.select",
+    "select": "symmf.clustering.symmf.select",
 }
 
 __all__ = [

@@ -88,7 +88,7 @@ def _show_own(
 ) -> None:
     """Show a warning of ours as a sentence; those of libraries are not for users."""
     if category.__module__.partition(".")[0] == "symmf":
-        from symmf.texts import terminal_text
+        from symmf.common.texts import terminal_text
 
         _write(f"Warning: {terminal_text(message)}\n")
 

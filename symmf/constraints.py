@@ -12,9 +12,9 @@ from typing import Any, ClassVar, Literal, TypeAlias
 
 import numpy as np
 
+from symmf.common.notation import FloatArray
+from symmf.common.validation import check_name, check_number, check_options, shown
 from symmf.errors import InputError
-from symmf.notation import FloatArray
-from symmf.validation import check_name, check_number, check_options, shown
 
 _TINY = 1e-300
 

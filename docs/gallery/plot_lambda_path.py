@@ -10,7 +10,7 @@ import matplotlib.pyplot as plt
 from sklearn.datasets import load_digits
 
 from symmf import factorize_path
-from symmf.labels import kmeans_rows
+from symmf.clustering.labels import kmeans_rows
 from symmf.metrics import nmi
 from symmf.similarity import build_similarity
 

@@ -57,7 +57,7 @@ def fit(task: dict[str, Any]) -> dict[str, Any]:
 def _graph_seconds(method: str, X: Any, options: dict[str, Any]) -> float:
     """Time the graph alone, which is a part of the fit; 0 for methods without one."""
     from symmf.similarity import build_similarity
-    from symmf.similarity.graphs import neighbour_graph
+    from symmf.similarity.graphs.self_tuning import neighbour_graph
 
     began = time.process_time()
     if method in ("symnmf", "symhals"):

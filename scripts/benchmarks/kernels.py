@@ -16,7 +16,7 @@ from symmf.datasets import load_dataset
 from symmf.errors import InputError
 from symmf.features.preprocess import preprocess
 from symmf.similarity import build_similarity
-from symmf.similarity._sparse_kernels import SparseProducts, mkl_product
+from symmf.similarity.sparse_kernels import SparseProducts, mkl_product
 
 COLUMNS = 20
 

@@ -21,7 +21,7 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from scripts.benchmarks.timing import at_most
-from symmf.notation import LabelArray
+from symmf.common.notation import LabelArray
 
 OURS = "SymMF"
 # Classes up to which the rules for the number of clusters are judged.
@@ -30,7 +30,7 @@ SEED = 0
 # Seconds a method may take on one data set.
 LIMIT = 120.0
 _DRAWS = 10_000
-HITS = Path("symmf/clustering/select_hits.json")
+HITS = Path("symmf/clustering/symmf/select_hits.json")
 
 
 def data_sets(most: int) -> Iterator[tuple[str, Any]]:

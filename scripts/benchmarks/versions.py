@@ -73,9 +73,9 @@ def draws() -> Iterator[Draw]:
 
     Seeds are others than the study's too; the images of all classes are all there are.
     """
+    from symmf.common.seeds import generator
     from symmf.datasets import load_dataset
     from symmf.features.preprocess import preprocess
-    from symmf.seeds import generator
 
     for name, k, network in (("coil20", 20, "conv"), ("cifar10", 10, "conv_small")):
         data = load_dataset(name)
@@ -206,10 +206,10 @@ def objective_of(
     method: str, X: Any, options: dict[str, Any]
 ) -> Callable[[dict[str, Any]], float]:
     """Return the function of what was found that the method decreases."""
-    from symmf.clustering._data_factors import ncut_weighted, squared_norm
+    from symmf.clustering.baselines.data_factors import ncut_weighted, squared_norm
     from symmf.linalg.objectives import trace_split_objective
     from symmf.similarity import build_similarity
-    from symmf.similarity.graphs import clip_nonnegative, neighbour_graph
+    from symmf.similarity.graphs.self_tuning import clip_nonnegative, neighbour_graph
 
     if method == "dsc":
         return lambda found: float(found["objective"])

@@ -298,9 +298,9 @@ PART = Part(
     make=make,
     full=4000,
     preload=(
-        "symmf.cli.cluster", "symmf.cli._cluster_run", "symmf.clustering", "h5py",
-        "symmf.experiment.config.yaml", "symmf.io.matrix", "symmf.explain.answer",
-        "symmf.explain.model_file", "symmf.explain.page",
+        "symmf.cli.cluster", "symmf.app.request", "symmf.clustering", "h5py",
+        "symmf.experiment.config.yaml", "symmf.io.matrix", "symmf.app.answer",
+        "symmf.clustering.symmf.model_file", "symmf.app.page",
     ),
     quick=80,
 )  # fmt: skip

@@ -308,7 +308,7 @@ def _wait(pid: int, seconds: float) -> int | None:
 
 def _starved(pid: int) -> float:
     """Return the seconds for which a step or its reader of files wanted to run."""
-    from symmf.isolation import call
+    from symmf.common.sandbox import call
 
     reader = [] if call._current is None else [call._current._process.pid]
     waited = 0
@@ -393,6 +393,6 @@ def _preload(part: Part) -> None:
     for name in ("symmf.cli.main", *part.preload):
         importlib.import_module(name)
     # All children share the one process that reads files.
-    from symmf.isolation import call
+    from symmf.common.sandbox import call
 
     call._server()

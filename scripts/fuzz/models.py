@@ -66,7 +66,7 @@ def _forge(rng: random.Random, content: bytes) -> bytes:
     """Change header and arrays; the checksum is that of what they are then."""
     import numpy as np
 
-    from symmf.explain import model_file
+    from symmf.clustering.symmf import model_file
 
     with np.load(io.BytesIO(content)) as stored:
         arrays = {name: stored[name] for name in stored.files}
@@ -151,8 +151,8 @@ PART = Part(
     make=make,
     full=2000,
     preload=(
-        "symmf.cli.cluster", "symmf.cli._cluster_run", "symmf.clustering",
-        "symmf.explain.answer", "symmf.explain.model_file",
+        "symmf.cli.cluster", "symmf.app.request", "symmf.clustering",
+        "symmf.app.answer", "symmf.clustering.symmf.model_file",
     ),
     prepare=good_models,
     quick=40,

@@ -91,10 +91,10 @@ PART = Part(
     full=3000,
     preload=(
         "symmf.cli.run", "symmf.cli.report", "symmf.cli.cluster", "symmf.cli.data",
-        "symmf.cli.audit", "symmf.cli._cluster_run", "symmf.clustering",
+        "symmf.cli.audit", "symmf.app.request", "symmf.clustering",
         "symmf.datasets",
         "symmf.experiment.plan", "symmf.reporting.results", "symmf.io.matrix",
-        "symmf.explain.answer", "symmf.explain.model_file", "symmf.explain.page",
+        "symmf.app.answer", "symmf.clustering.symmf.model_file", "symmf.app.page",
         "symmf.experiment.store.places", "click._textwrap",
     ),
     quick=80,

@@ -21,8 +21,8 @@ ENVIRONMENT = os.environ | {"PYTHONPATH": str(ROOT), "SYMMF_TRACEBACK": "1"}
 # What a fork of this process needs not import again.
 PRELOAD = (
     "pandas", "symmf.experiment.store.layout", "symmf.cli.run", "symmf.cli.report",
-    "symmf.cli.cluster", "symmf.cli._cluster_run", "symmf.experiment.plan",
-    "symmf.experiment.runner", "symmf.experiment.execution.local_pool",
+    "symmf.cli.cluster", "symmf.app.request", "symmf.experiment.plan",
+    "symmf.experiment.runner", "symmf.experiment.run.local_pool",
     "symmf.reporting.results", "symmf.clustering", "symmf.datasets", "sklearn.datasets",
     "matplotlib.pyplot", "rich.table", "h5py",
 )  # fmt: skip

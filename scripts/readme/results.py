@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pandas as pd
 
+from symmf.common.texts import markdown_table
 from symmf.errors import InputError
 from symmf.paper import DATASET_TITLES
 from symmf.reporting.results import Results, load_results
@@ -16,7 +17,6 @@ from symmf.reporting.verdicts.claims import ledger
 from symmf.reporting.verdicts.decision import ClaimVerdict
 from symmf.reporting.verdicts.values import compare, counts
 from symmf.solvers import SOLVERS
-from symmf.texts import markdown_table
 
 NOTHING = "No results yet: run `symmf run coil20`."
 

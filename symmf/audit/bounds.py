@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from symmf.audit.contingency import xlogx
-from symmf.notation import FloatArray
+from symmf.common.notation import FloatArray
 
 # Longest array of the exact-runs programme before its grid is made coarser.
 LONGEST_PROGRAMME = 60_000

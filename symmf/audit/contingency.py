@@ -19,8 +19,8 @@ from typing import Any
 import numpy as np
 from scipy.optimize import linear_sum_assignment
 
+from symmf.common.notation import FloatArray
 from symmf.errors import InputError
-from symmf.notation import FloatArray
 
 # Ordered so that NMI never falls from one to the next.
 AVERAGES = ("max", "arithmetic", "geometric", "harmonic", "min")

@@ -21,8 +21,8 @@ from symmf.audit.bounds import best_means
 from symmf.audit.contingency import AVERAGES
 from symmf.audit.setting import Method, Profile, Setting, profile
 from symmf.audit.witness import Witness, find_witness
+from symmf.common.notation import FloatArray
 from symmf.errors import InputError
-from symmf.notation import FloatArray
 
 # A bound counts as exceeded only beyond what rounding of the arithmetic can do.
 NUMERICAL_SLACK = 1e-6

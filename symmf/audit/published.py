@@ -21,7 +21,7 @@ from symmf.audit.judge import (
     verdicts_frame,
 )
 from symmf.audit.setting import Setting
-from symmf.files import csv_text, read_file, read_text, write_text
+from symmf.common.files import csv_text, read_file, read_text, write_text
 from symmf.paper import DATASET_TITLES, ROWS, class_sizes, published_values
 
 AUDIT_FILE = "audit.csv"
@@ -174,7 +174,7 @@ def inputs_digest(averages: Iterable[str], *, runs: int | None, search: bool) ->
     asked = [versions, list(averages), search, pairs]
     digest = hashlib.sha256(json.dumps(asked).encode())
     package = resources.files("symmf")
-    sources = [package / name for name in ("metrics.py", "seeds.py")]
+    sources = [package / name for name in ("metrics.py", "common/seeds.py")]
     sources += [path for path in (package / "audit").iterdir() if path.is_file()]
     for path in sorted(sources, key=lambda path: path.name):
         digest.update(path.read_bytes())

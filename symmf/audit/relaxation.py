@@ -30,7 +30,7 @@ import numpy as np
 
 from symmf.audit.bounds import accuracy_floor
 from symmf.audit.contingency import AVERAGES, mean_entropy, xlogx
-from symmf.notation import FloatArray
+from symmf.common.notation import FloatArray
 
 # Limits of the computation, beyond which there is no bound from T7.
 MOST_COMPOSITIONS = 150_000

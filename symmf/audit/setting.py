@@ -20,8 +20,8 @@ from symmf.audit.bounds import (
 from symmf.audit.contingency import AVERAGES
 from symmf.audit.relaxation import FINEST_GRID, relaxed_profile
 from symmf.audit.two_classes import union_hulls, union_profile
+from symmf.common.notation import FloatArray
 from symmf.errors import InputError
-from symmf.notation import FloatArray
 
 # What is asked for beyond these is a slip, and would be looked at run by run.
 MOST_CLASSES, MOST_SAMPLES, MOST_RUNS = 10_000, 10**12, 10_000

@@ -16,7 +16,7 @@ from numpy.lib.stride_tricks import as_strided
 
 from symmf.audit.bounds import Envelope, concave_majorant
 from symmf.audit.contingency import AVERAGES, inverse_means, table_scores, xlogx
-from symmf.notation import FloatArray
+from symmf.common.notation import FloatArray
 
 # Tables held in memory at once during an enumeration.
 BLOCK = 400_000

@@ -18,9 +18,9 @@ import numpy as np
 from scipy.spatial import cKDTree
 
 from symmf.audit.contingency import AVERAGES, expand, scores_of_many
+from symmf.common.notation import FloatArray
+from symmf.common.seeds import generator
 from symmf.metrics import accuracy, nmi
-from symmf.notation import FloatArray
-from symmf.seeds import generator
 
 LIBRARY_SIZE = 1000
 # Part of the rounding interval that a witness may use.

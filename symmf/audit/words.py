@@ -10,8 +10,8 @@ import pandas as pd
 from symmf.audit.judge import Basis, Possibility
 from symmf.audit.published import cell_summary, common_verdicts
 from symmf.audit.setting import Method
+from symmf.common.texts import markdown_table
 from symmf.paper import DATASET_TITLES, ROWS
-from symmf.texts import markdown_table
 
 DEFINITIONS = (
     "AC is the share of samples in clusters matched to their class by the best "

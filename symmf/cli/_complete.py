@@ -39,7 +39,7 @@ def _fits(name: Any, incomplete: str) -> bool:
 
 
 def _configs(context: click.Context) -> list[str]:  # noqa: ARG001
-    from symmf.shipped import config_names
+    from symmf.common.shipped import config_names
 
     return config_names()
 
@@ -57,8 +57,8 @@ def _datasets(context: click.Context) -> list[str]:  # noqa: ARG001
 
 
 def _experiments(context: click.Context) -> list[str]:
+    from symmf.common.shipped import reference_folder
     from symmf.experiment.store.places import own_experiments
-    from symmf.shipped import reference_folder
 
     results = Path(context.params.get("results") or "results")
     names = own_experiments(results) or own_experiments(reference_folder())

@@ -31,7 +31,7 @@ def describe(kind: Any) -> Description:
 
     Examples
     --------
-    >>> from symmf.similarity.graphs import gaussian
+    >>> from symmf.similarity.graphs.self_tuning import gaussian
     >>> describe(gaussian).parameters[-1]
     Parameter(name='scale', default="'median'", meaning='s; the median distance ...')
     """

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from symmf.texts import terminal_text
+from symmf.common.texts import terminal_text
 
 
 def say(text: object = "", *, err: bool = False, nl: bool = True) -> None:

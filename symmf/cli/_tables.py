@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from symmf.texts import plain_text
+from symmf.common.texts import plain_text
 
 if TYPE_CHECKING:
     from rich.console import Console

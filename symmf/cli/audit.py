@@ -217,7 +217,7 @@ def _wrapped(text: str) -> str:
 
 def _read_pairs(path: Path, defaults: Mapping[str, Any]) -> list[Pair]:
     """Read pairs; options given on the command line stand in for missing columns."""
-    from symmf.files import read_file
+    from symmf.common.files import read_file
 
     try:
         text = read_file(path).decode("utf-8-sig")

@@ -13,8 +13,8 @@ import click
 from symmf.cli._say import say
 
 if TYPE_CHECKING:
-    from symmf.explain.answer import Answer
-    from symmf.explain.groups import Group
+    from symmf.app.answer import Answer
+    from symmf.app.groups import Group
 
 _output = click.Path(dir_okay=False, path_type=Path)
 _READING = (
@@ -143,7 +143,7 @@ def cluster(file: Path, **options: Any) -> None:
     symmf cluster measured/ -k 8 --dask tcp://HOST:8786 --out clusters.csv
     symmf cluster iris.csv -k 3 --labels species --method spectral
     """  # noqa: D301 - click reads the backspace as "keep these lines"
-    from symmf.cli._cluster_run import (
+    from symmf.app.request import (
         Request,
         apply_model,
         run_request,
@@ -156,7 +156,7 @@ def cluster(file: Path, **options: Any) -> None:
     if request.dask is not None:
         from dataclasses import replace
 
-        from symmf.cli._cluster_dask import run_on_cluster
+        from symmf.app.on_dask import run_on_cluster
 
         written = run_on_cluster(replace(request, k=request.k or "auto"))
     elif request.model is not None:
@@ -191,7 +191,7 @@ def take_reading(options: dict[str, Any]) -> dict[str, Any]:
 
 def show_notes(notes: list[str], warnings: list[str]) -> None:
     """Say on the error stream what was decided and what may be wrong."""
-    from symmf.texts import plain_text
+    from symmf.common.texts import plain_text
 
     for text in notes:
         say(f"Note: {plain_text(text)}", err=True)
@@ -200,9 +200,9 @@ def show_notes(notes: list[str], warnings: list[str]) -> None:
 
 
 def _show_answer(name: str, found: Answer) -> None:
+    from symmf.app.evidence import in_words
     from symmf.cli._tables import show_table
-    from symmf.explain.quality import in_words
-    from symmf.texts import plain_text
+    from symmf.common.texts import plain_text
 
     task = found.task
     show_notes(
@@ -246,7 +246,7 @@ def _shape(found: Answer) -> str:
 
 
 def _about(found: Answer, group: Group) -> str:
-    from symmf.explain.groups import shown_number
+    from symmf.app.groups import shown_number
 
     if group.terms:
         return ", ".join(group.terms)
@@ -279,8 +279,8 @@ def _show_counts(name: str, data: Any, labels: Any) -> None:
     import numpy as np
 
     from symmf.cli._tables import show_table
+    from symmf.common.texts import plain_text
     from symmf.metrics import METRICS
-    from symmf.texts import plain_text
 
     show_notes(data.notes, data.warnings)
     say(plain_text(f"{name}: {data.n} new samples"))

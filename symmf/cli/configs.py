@@ -33,14 +33,14 @@ def configs(name: str | None, target: Path | None) -> None:
             raise click.UsageError("--copy needs the NAME of a config.")
         _list()
         return
-    from symmf.shipped import config_path
+    from symmf.common.shipped import config_path
 
     text = config_path(name).read_text(encoding="utf-8")
     if target is None:
         say(text, nl=False)
         return
+    from symmf.common.files import write_text
     from symmf.errors import InputError
-    from symmf.files import write_text
 
     if target.exists():
         raise InputError(f"{target} is there already; choose another name.")
@@ -49,8 +49,8 @@ def configs(name: str | None, target: Path | None) -> None:
 
 
 def _list() -> None:
+    from symmf.common.shipped import config_names, config_path
     from symmf.experiment.config.model import load_config
-    from symmf.shipped import config_names, config_path
 
     found = [(name, load_config(config_path(name))) for name in config_names()]
     width = max((len(name) for name, _ in found), default=0)

@@ -17,7 +17,7 @@ def methods(name: str | None) -> None:
     from symmf.cli._describe import describe
     from symmf.cli._tables import show_table
     from symmf.clustering import METHODS
-    from symmf.validation import check_name
+    from symmf.common.validation import check_name
 
     chosen = {name: METHODS[check_name("method", name, METHODS)]} if name else METHODS
     for key, kind in chosen.items():

@@ -11,8 +11,8 @@ import click
 from symmf.cli._complete import complete_experiments
 from symmf.cli._say import say
 from symmf.cli._tables import console, show_table
+from symmf.common.texts import plain_text
 from symmf.reporting.plots.registry import FIGURES, draw
-from symmf.texts import plain_text
 
 if TYPE_CHECKING:
     import pandas as pd

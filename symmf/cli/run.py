@@ -13,8 +13,8 @@ from symmf.cli._options import plugin_option, results_option
 from symmf.cli._say import say
 
 if TYPE_CHECKING:
-    from symmf.experiment.execution.backend import Backend
     from symmf.experiment.plan import Plan
+    from symmf.experiment.run.backend import Backend
 
 
 @click.command()
@@ -90,13 +90,13 @@ def run(
     """
     from symmf.cli._run_summary import show_summary
     from symmf.cli.progress import make_progress
-    from symmf.experiment.execution.backend import default_jobs
+    from symmf.experiment.run.backend import default_jobs
 
     jobs = jobs or default_jobs()
     with closing(_backend(jobs, dask=dask, dry_run=dry_run)) as backend:
+        from symmf.common.shipped import find_config
         from symmf.experiment import runner
         from symmf.experiment.plan import Shard, make_plans
-        from symmf.shipped import find_config
 
         part = Shard.parse(shard) if shard else None
         plans = make_plans(
@@ -140,12 +140,12 @@ def _check(
 def _backend(jobs: int, *, dask: str | None, dry_run: bool) -> Backend:
     """Return where trials run; local workers begin to load while configs are read."""
     if dask is not None:
-        from symmf.experiment.execution.dask import DaskBackend, check_address
+        from symmf.experiment.run.dask import DaskBackend, check_address
 
         if not dry_run:
             return DaskBackend(dask)
         check_address(dask)
-    from symmf.experiment.execution.local_pool import LocalPool
+    from symmf.experiment.run.local_pool import LocalPool
 
     pool = LocalPool(jobs)
     if not dry_run:

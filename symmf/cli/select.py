@@ -11,7 +11,7 @@ from symmf.cli._say import say
 from symmf.cli.cluster import reading_options, show_notes, take_reading
 
 if TYPE_CHECKING:
-    from symmf.clustering.select import Selection
+    from symmf.clustering.symmf.select import Selection
 
 
 @click.command()
@@ -56,9 +56,9 @@ def select(
     symmf select notes.txt --to 30 --plot evidence.png
     symmf select customers.csv --lambda 0 --lambda 0.5 --lambda 2
     """  # noqa: D301 - click reads the backspace as "keep these lines"
-    from symmf.cli._cluster_run import Request, make_task_of
+    from symmf.app.choice import select_for
+    from symmf.app.request import Request, make_task_of
     from symmf.errors import InputError
-    from symmf.explain.choice import select_for
 
     plot, seed = options.pop("plot"), options.pop("seed")
     reading = take_reading(options)
@@ -125,7 +125,7 @@ def _show(found: Selection) -> None:
 def _draw(found: Selection, path: Path) -> None:
     import io
 
-    from symmf.files import write_bytes
+    from symmf.common.files import write_bytes
 
     out = io.BytesIO()
     figure: Any = found.plot().figure

@@ -146,8 +146,8 @@ def _sampled(
     folder: Path, sample: int, seed: int, experiments: tuple[str, ...], jobs: int | None
 ) -> list[Verification]:
     from symmf.experiment import verify as verification
-    from symmf.experiment.execution.backend import default_jobs
-    from symmf.experiment.execution.local_pool import LocalPool
+    from symmf.experiment.run.backend import default_jobs
+    from symmf.experiment.run.local_pool import LocalPool
 
     with LocalPool(jobs or default_jobs()) as pool:
         return verification.verify_sample(

@@ -10,16 +10,16 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from symmf.clustering.base import ClusterMethod
-from symmf.clustering.consensus import ConsensusSymMF
-from symmf.clustering.deep_subspace import DSC
-from symmf.clustering.gnmf import GNMF
-from symmf.clustering.kmeans import KMeans
-from symmf.clustering.nmf import NMF
-from symmf.clustering.snmf import SNMF
-from symmf.clustering.spectral import Spectral
-from symmf.clustering.symhals import SymHALS
-from symmf.clustering.symmf import SymMF
-from symmf.clustering.symnmf import SymNMF
+from symmf.clustering.baselines.dsc.estimator import DSC
+from symmf.clustering.baselines.gnmf import GNMF
+from symmf.clustering.baselines.kmeans import KMeans
+from symmf.clustering.baselines.nmf import NMF
+from symmf.clustering.baselines.snmf import SNMF
+from symmf.clustering.baselines.spectral import Spectral
+from symmf.clustering.baselines.symhals import SymHALS
+from symmf.clustering.baselines.symnmf import SymNMF
+from symmf.clustering.symmf.consensus import ConsensusSymMF
+from symmf.clustering.symmf.estimator import SymMF
 
 METHODS: dict[str, Callable[..., ClusterMethod]] = {
     "kmeans": KMeans,

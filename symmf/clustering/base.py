@@ -12,7 +12,7 @@ from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import validate_data
 
-from symmf.clustering._checks import (
+from symmf.clustering.checks import (
     as_options,
     check_indices,
     check_kind,
@@ -20,14 +20,14 @@ from symmf.clustering._checks import (
     check_nonnegative,
     safe_scale,
 )
+from symmf.clustering.labels import number_by_size
+from symmf.common.notation import AnyMatrix, FloatArray, LabelArray
+from symmf.common.seeds import RandomState, as_generator
+from symmf.distributed.rows import DistributedRows, is_dask
 from symmf.errors import InputError, SymmfWarning
-from symmf.labels import number_by_size
 from symmf.linalg import top_eigenpairs
-from symmf.notation import AnyMatrix, FloatArray, LabelArray
-from symmf.seeds import RandomState, as_generator
 from symmf.similarity import SymmetricOperator, build_similarity
-from symmf.similarity._dask import DistributedRows, is_dask
-from symmf.similarity.graphs import clip_nonnegative
+from symmf.similarity.graphs.self_tuning import clip_nonnegative
 from symmf.solvers import Factorization, Stop
 
 
@@ -161,7 +161,7 @@ class Clusterer(ClusterMixin, BaseEstimator):
                 f"{type(self).__name__} needs its rows in memory, and X is a dask "
                 "array. Give X.compute() if they fit, or use SymMF."
             )
-        from symmf.clustering._distributed import rows_of
+        from symmf.clustering.symmf.distributed import rows_of
 
         rows = rows_of(X, precomputed=self._precomputed())
         if rows.shape[0] < 2:

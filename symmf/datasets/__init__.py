@@ -9,6 +9,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from symmf.common.notation import AnyMatrix, LabelArray
+from symmf.common.validation import check_name, check_options
 from symmf.datasets import (
     cifar10,
     clustbench,
@@ -27,8 +29,6 @@ from symmf.datasets.base import (
 )
 from symmf.datasets.local import open_file, open_member
 from symmf.errors import InputError
-from symmf.notation import AnyMatrix, LabelArray
-from symmf.validation import check_name, check_options
 
 DATASETS: dict[str, DatasetSpec] = {
     "coil20": coil20.SPEC,

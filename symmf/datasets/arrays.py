@@ -7,10 +7,10 @@ import hashlib
 import numpy as np
 from scipy import sparse
 
+from symmf.common.notation import AnyMatrix, LabelArray
+from symmf.common.sandbox import check_sparse
 from symmf.errors import DataError
-from symmf.isolation import check_sparse
 from symmf.linalg import largest_entry
-from symmf.notation import AnyMatrix, LabelArray
 
 # Sums of fourth powers of numbers within this factor of one are finite and not zero.
 RANGE = 1e60

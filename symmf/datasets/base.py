@@ -11,6 +11,8 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from symmf.common.notation import AnyMatrix, LabelArray
+from symmf.common.shipped import checkout
 from symmf.datasets.arrays import (
     as_matrix,
     check_finite,
@@ -18,8 +20,6 @@ from symmf.datasets.arrays import (
     digest_arrays,
 )
 from symmf.errors import DataError, InputError
-from symmf.notation import AnyMatrix, LabelArray
-from symmf.shipped import checkout
 
 Kind: TypeAlias = Literal["image", "text", "vector", "matrix"]
 

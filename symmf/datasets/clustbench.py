@@ -17,10 +17,10 @@ from typing import Any
 
 import numpy as np
 
+from symmf.common.notation import FloatArray
+from symmf.common.validation import check_name, check_number
 from symmf.datasets.base import Dataset, DatasetSpec, RemoteFile, Source
 from symmf.errors import DataError, InputError
-from symmf.notation import FloatArray
-from symmf.validation import check_name, check_number
 
 FOLDER = "clustbench"
 # The tag v1.1.0; a commit cannot be moved.

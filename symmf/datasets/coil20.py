@@ -22,10 +22,10 @@ from pathlib import Path
 
 import numpy as np
 
+from symmf.common.notation import FloatArray
 from symmf.datasets.base import Dataset, DatasetSpec, RemoteFile, Source
 from symmf.datasets.matfile import read_mat, write_mat
 from symmf.errors import DataError
-from symmf.notation import FloatArray
 
 SIDE = 32
 BLOCK = 4

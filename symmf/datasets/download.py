@@ -15,6 +15,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from symmf.common.sandbox import check_file
 from symmf.datasets.base import DatasetSpec, RemoteFile, data_folder
 from symmf.datasets.local import (
     State,
@@ -34,7 +35,6 @@ from symmf.datasets.proof import (
 )
 from symmf.datasets.transfer import ProgressBar, SourceFailed, retrieve
 from symmf.errors import DataError
-from symmf.isolation import check_file
 
 logger = logging.getLogger(__name__)
 

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from scipy import io, sparse
 
+from symmf.common.notation import AnyMatrix, FloatArray
+from symmf.common.sandbox import check_sparse
 from symmf.errors import DataError
-from symmf.isolation import check_sparse
-from symmf.notation import AnyMatrix, FloatArray
 
 
 def read_mat(path: Path) -> tuple[AnyMatrix, Any]:

@@ -12,11 +12,11 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from symmf.common.files import write_atomically
+from symmf.common.sandbox import read_in_child
 from symmf.datasets.arrays import digest_arrays
 from symmf.datasets.base import Dataset, DatasetSpec
 from symmf.errors import DataError
-from symmf.files import write_atomically
-from symmf.isolation import read_in_child
 
 # The official archives have less than 200 MB.
 LARGEST = 1_000_000_000

@@ -11,11 +11,16 @@ from typing import Any
 import numpy as np
 from scipy import sparse as sp
 
+from symmf.common.notation import FloatArray
+from symmf.common.seeds import generator, spawn_seed
+from symmf.common.validation import (
+    check_name,
+    check_number,
+    check_options,
+    option_names,
+)
 from symmf.datasets.base import Dataset, DatasetSpec
 from symmf.errors import InputError
-from symmf.notation import FloatArray
-from symmf.seeds import generator, spawn_seed
-from symmf.validation import check_name, check_number, check_options, option_names
 
 # Terms in each document of the sparse planted clusters.
 DOCUMENT_LENGTH = 50

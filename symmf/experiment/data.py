@@ -12,9 +12,9 @@ from symmf.errors import InputError
 from symmf.experiment.values import canonical_json
 
 if TYPE_CHECKING:
+    from symmf.common.notation import AnyMatrix, LabelArray
     from symmf.datasets import Dataset
     from symmf.datasets.base import Kind
-    from symmf.notation import AnyMatrix, LabelArray
 
 #: option of a data set in an experiment file: steps taken before samples are drawn
 FEATURES = "features"

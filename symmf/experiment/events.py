@@ -10,9 +10,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeAlias
 
+from symmf.common.files import read_file
 from symmf.experiment.store.layout import EVENTS_FILE
 from symmf.experiment.values import now
-from symmf.files import read_file
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -14,7 +14,7 @@ from typing import Any
 import joblib
 
 import symmf
-from symmf.similarity._sparse_kernels import kernel as sparse_kernel
+from symmf.similarity.sparse_kernels import kernel as sparse_kernel
 
 LIBRARIES = (
     "numpy",

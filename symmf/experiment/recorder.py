@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from symmf.common.files import read_file
 from symmf.experiment import provenance
 from symmf.experiment.plan import Plan
 from symmf.experiment.store.counts import count, inputs_digest, keep_counts
@@ -15,7 +16,6 @@ from symmf.experiment.store.layout import EXPERIMENT_FILE
 from symmf.experiment.store.places import results_place
 from symmf.experiment.store.writer import RecordWriter
 from symmf.experiment.values import Job, Outcome, Record, now
-from symmf.files import read_file
 
 # Seconds after which the tables of a long run are brought up to date.
 REFRESH = 60.0

@@ -17,8 +17,8 @@ import numpy as np
 from symmf.errors import ConfigError, DataError, InputError, SymmfError
 from symmf.experiment.config.grid import expand, gather_facts
 from symmf.experiment.config.resolve import defaults_of
-from symmf.experiment.execution.backend import Backend
-from symmf.experiment.execution.local_pool import LocalPool
+from symmf.experiment.run.backend import Backend
+from symmf.experiment.run.local_pool import LocalPool
 from symmf.experiment.store.folder import ExperimentStore, list_experiments
 from symmf.experiment.store.layout import RECORD_SUFFIX
 from symmf.experiment.store.rows import (

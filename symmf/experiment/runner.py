@@ -13,10 +13,10 @@ from typing import Any
 
 from symmf.errors import SymmfError
 from symmf.experiment.events import Journal, Listener
-from symmf.experiment.execution.backend import Backend, default_jobs
-from symmf.experiment.execution.local_pool import LocalPool
 from symmf.experiment.plan import Plan
 from symmf.experiment.recorder import Recorder
+from symmf.experiment.run.backend import Backend, default_jobs
+from symmf.experiment.run.local_pool import LocalPool
 from symmf.experiment.store.layout import ILLUSTRATION_FILE
 from symmf.experiment.store.lock import FolderLock
 from symmf.experiment.values import MAX_ATTEMPTS, Job, Outcome, Status, Trial

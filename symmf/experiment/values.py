@@ -15,7 +15,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from symmf.notation import FloatArray, LabelArray
+    from symmf.common.notation import FloatArray, LabelArray
 
 # Part of every key: raised when the meaning of a record changes.
 FORMAT = 1

@@ -14,11 +14,12 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
+from symmf.common.validation import unknown_name
 from symmf.errors import InputError, SymmfError
-from symmf.experiment.execution.backend import Backend
-from symmf.experiment.execution.local_pool import LocalPool
 from symmf.experiment.provenance import environment
 from symmf.experiment.replay import run_again, trials_of
+from symmf.experiment.run.backend import Backend
+from symmf.experiment.run.local_pool import LocalPool
 from symmf.experiment.store.folder import ExperimentStore, list_experiments
 from symmf.experiment.store.rows import (
     Difference,
@@ -29,7 +30,6 @@ from symmf.experiment.store.rows import (
     row_of,
 )
 from symmf.experiment.values import Record, Trial, canonical_json
-from symmf.validation import unknown_name
 
 
 class Agreement(StrEnum):

@@ -18,12 +18,12 @@ import numpy.typing as npt
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from symmf.common.notation import FloatArray
+from symmf.common.seeds import RandomState, as_generator
+from symmf.common.validation import check_number
 from symmf.errors import InputError
 from symmf.features import _patches
 from symmf.features.hog import BLOCK, CELL, hog_blocks, mirror_blocks
-from symmf.notation import FloatArray
-from symmf.seeds import RandomState, as_generator
-from symmf.validation import check_number
 
 Single = npt.NDArray[np.float32]
 

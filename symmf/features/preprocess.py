@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from symmf.common.notation import AnyMatrix, FloatArray
+from symmf.common.validation import check_name
 from symmf.errors import InputError, SymmfWarning
-from symmf.notation import AnyMatrix, FloatArray
-from symmf.validation import check_name
 
 # A row of smaller norm counts as zero: what is left of it is rounding.
 TINY = 1e-12
@@ -171,8 +171,8 @@ def diffusion_rows(X: AnyMatrix) -> AnyMatrix:
 
     Rows of H as ``similarity: diffusion`` gives it, for methods on inner products.
     """
-    from symmf.linalg import diffusion
-    from symmf.seeds import generator
+    from symmf.common.seeds import generator
+    from symmf.similarity.graphs import diffusion_rows as diffusion
 
     return diffusion.diffusion_rows(X, generator("diffusion_rows"))
 

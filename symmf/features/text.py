@@ -16,10 +16,10 @@ from scipy import sparse
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from symmf.common.notation import AnyMatrix, FloatArray, LabelArray
+from symmf.common.validation import check_choice, check_number
 from symmf.errors import DataError, InputError
-from symmf.linalg.singular import singular_directions
-from symmf.notation import AnyMatrix, FloatArray, LabelArray
-from symmf.validation import check_choice, check_number
+from symmf.linalg.eigen.singular import singular_directions
 
 # A term in more than this share of the documents tells them not apart.
 _TOO_COMMON = 0.5

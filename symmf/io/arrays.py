@@ -1,7 +1,7 @@
 """Arrays of NPY, NPZ, MAT, HDF5 and Matrix Market files, read in a child process.
 
 Readers of these formats are C code that trusts what it reads, so a damaged file can
-crash them; see :mod:`symmf.isolation`. Nothing is ever unpickled.
+crash them; see :mod:`symmf.common.sandbox`. Nothing is ever unpickled.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ from typing import Any
 import numpy as np
 from scipy import io, sparse
 
+from symmf.common.notation import AnyMatrix
+from symmf.common.sandbox import check_sparse, read_in_child
+from symmf.common.validation import did_you_mean
 from symmf.errors import DataError, InputError
-from symmf.isolation import check_sparse, read_in_child
-from symmf.notation import AnyMatrix
-from symmf.validation import did_you_mean
 
 # Of several matrices in a file, one with such a name is meant.
 _USUAL_NAMES = ("X", "fea", "data", "A", "M")

@@ -13,10 +13,10 @@ from typing import Any
 
 import numpy as np
 
+from symmf.common.notation import FloatArray
 from symmf.errors import DataError, InputError
 from symmf.io.sniff import EDGE_WORDS
 from symmf.io.table import Table, quoted
-from symmf.notation import FloatArray
 
 _ID_WORDS = re.compile(
     r"(^|[\s_.-])(id|ids|index|idx|key|uuid|guid|no|nr|rownames?|row|record)$|^unnamed"

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from symmf.common.sandbox import read_in_child
 from symmf.errors import DataError
-from symmf.isolation import read_in_child
 
 ENDINGS = (".png", ".jpg", ".jpeg", ".bmp", ".gif", ".tif", ".tiff", ".webp", ".ppm")
 # What these endings stand for, and nothing else that a library may read: an EPS file

@@ -10,6 +10,8 @@ from typing import Any, Literal
 import numpy as np
 from scipy import sparse
 
+from symmf.common.notation import AnyMatrix, LabelArray
+from symmf.common.validation import check_number
 from symmf.errors import DataError, InputError
 from symmf.io import source as sources
 from symmf.io.arrays import pick_matrix, read_arrays
@@ -20,8 +22,6 @@ from symmf.io.sheets import read_sheet
 from symmf.io.sniff import is_number
 from symmf.io.source import Source
 from symmf.io.table import Table, read_table
-from symmf.notation import AnyMatrix, LabelArray
-from symmf.validation import check_number
 
 #: what the rows of X are
 Kind = Literal["rows", "images", "graph", "documents"]

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from symmf.common.sandbox import read_in_child
+from symmf.common.validation import did_you_mean
 from symmf.errors import DataError, InputError
 from symmf.io.table import Table, quoted
-from symmf.isolation import read_in_child
-from symmf.validation import did_you_mean
 
 # Excel itself is slow beyond this.
 _MOST_CELLS = 50_000_000

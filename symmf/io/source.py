@@ -9,10 +9,10 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
+from symmf.common.files import read_file
+from symmf.common.sandbox import LARGEST, check_file
+from symmf.common.validation import check_choice
 from symmf.errors import DataError, InputError
-from symmf.files import read_file
-from symmf.isolation import LARGEST, check_file
-from symmf.validation import check_choice
 
 #: what a file may be read as
 FORMATS = ("table", "text", "edges", "images", "array")

@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from symmf.common.notation import FloatArray
 from symmf.errors import DataError, InputError
 from symmf.io.sniff import (
     LOOK,
@@ -29,7 +30,6 @@ from symmf.io.sniff import (
     looks_numeric,
     number,
 )
-from symmf.notation import FloatArray
 
 
 @dataclass(slots=True, kw_only=True)
@@ -82,7 +82,7 @@ class Table:
                 f"{self.source} has no line of names: give {option} the number of the "
                 "column, counted from 1, or use --header if line 1 has names."
             )
-        from symmf.validation import did_you_mean
+        from symmf.common.validation import did_you_mean
 
         shown = ", ".join(names[:12]) + (", ..." if len(names) > 12 else "")
         raise InputError(

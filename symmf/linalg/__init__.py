@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from symmf.linalg.eigenpairs import (
+from symmf.linalg.eigen.pairs import (
     CLUSTERING_ACCURACY,
     Eigenpairs,
     solve_eigenpairs,

@@ -9,8 +9,8 @@ import numpy as np
 from scipy import sparse
 from scipy.sparse.linalg import LinearOperator, eigsh
 
+from symmf.common.notation import AnyMatrix, FloatArray
 from symmf.linalg.threads import blas_threads_for
-from symmf.notation import AnyMatrix, FloatArray
 
 # Below this size a dense eigenvalue routine is both exact and faster than Lanczos.
 DENSE_EIGEN_LIMIT = 600

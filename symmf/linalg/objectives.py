@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from symmf.notation import FloatArray
+from symmf.common.notation import FloatArray
 
 
 def inner(A: FloatArray, B: FloatArray) -> float:

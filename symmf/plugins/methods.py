@@ -11,10 +11,10 @@ from typing import Any
 
 import numpy as np
 
+from symmf.common.validation import unknown_name
 from symmf.errors import InputError
 from symmf.plugins.source import METHODS as METHODS_KEY
 from symmf.plugins.source import CodeSource
-from symmf.validation import unknown_name
 
 SKLEARN = "sklearn."
 K_NAMES = ("n_clusters", "n_components")
@@ -38,7 +38,7 @@ def find_method(name: str) -> Any:
     SklearnMethod(name='sklearn.cluster.AgglomerativeClustering')
     """
     from symmf.clustering import METHODS
-    from symmf.clustering.ceiling import CEILINGS
+    from symmf.clustering.ceilings import CEILINGS
     from symmf.plugins.registry import register_packages
 
     if name not in METHODS and name in CEILINGS:

@@ -76,7 +76,7 @@ def register_packages() -> None:
 
 
 def _in_child(function: Any, path: Path, what: str, **options: Any) -> dict[str, Any]:
-    from symmf.isolation import read_in_child
+    from symmf.common.sandbox import read_in_child
 
     try:
         found: dict[str, Any] = read_in_child(
@@ -128,7 +128,7 @@ def _spec(name: str, source: CodeSource, options: dict[str, Any]) -> Any:
     def read(**given: Any) -> Dataset:
         from dataclasses import asdict
 
-        from symmf.isolation import read_in_child
+        from symmf.common.sandbox import read_in_child
 
         found = read_in_child(
             load_data,

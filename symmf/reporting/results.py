@@ -18,12 +18,12 @@ from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar
 import numpy as np
 import pandas as pd
 
+from symmf.common.validation import did_you_mean, is_whole
 from symmf.errors import InputError
 from symmf.experiment.store import layout
 from symmf.experiment.store.tables import read_mapping, table_texts
 from symmf.paper.roles import TABLE_ROLES, Role
 from symmf.reporting.tidy import read_table, stack_tables
-from symmf.validation import did_you_mean, is_whole
 
 
 class _Remembering(Protocol):

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from symmf.common.notation import FloatArray
 from symmf.experiment.store import layout
-from symmf.notation import FloatArray
 
 # Without these a row cannot be placed.
 WHOLE = ("n_clusters", "trial")

@@ -8,11 +8,17 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 from scipy import sparse
 
+from symmf.common.notation import AnyMatrix, FloatArray
+from symmf.common.validation import (
+    check_name,
+    check_number,
+    check_options,
+    option_names,
+)
 from symmf.errors import InputError
-from symmf.notation import AnyMatrix, FloatArray
-from symmf.similarity.diffusion import diffusion
-from symmf.similarity.graphs import cosine_knn, gaussian, self_tuning
-from symmf.similarity.mutual import mutual_knn
+from symmf.similarity.graphs.diffusion import diffusion
+from symmf.similarity.graphs.mutual import mutual_knn
+from symmf.similarity.graphs.self_tuning import cosine_knn, gaussian, self_tuning
 from symmf.similarity.operators import (
     DenseOperator,
     Gram,
@@ -25,7 +31,6 @@ from symmf.similarity.transforms import (
     clip_nonnegative,
     normalised_cut,
 )
-from symmf.validation import check_name, check_number, check_options, option_names
 
 # A multiply-add costs about this much more in a sparse product than in a dense one.
 _SPARSE_PENALTY = 8

@@ -22,19 +22,19 @@ from scipy import sparse
 from scipy.linalg import blas
 from scipy.sparse.linalg import LinearOperator
 
+from symmf.common.notation import AnyMatrix, FloatArray
+from symmf.common.sandbox.transport import check_sparse
+from symmf.common.validation import check_number
+from symmf.distributed.rows import is_dask
 from symmf.errors import DataError, InputError
-from symmf.isolation.transport import check_sparse
-from symmf.notation import AnyMatrix, FloatArray
-from symmf.similarity._dask import is_dask
-from symmf.similarity._sparse_kernels import SparseProducts
-from symmf.similarity._symmetry import (
+from symmf.similarity.row_features import RowFeatures
+from symmf.similarity.sparse_kernels import SparseProducts
+from symmf.similarity.symmetry import (
     check_square,
     check_symmetric_products,
     not_symmetric,
     symmetry_slack,
 )
-from symmf.similarity.row_features import RowFeatures
-from symmf.validation import check_number
 
 # Row blocks hold about this many entries and at most so many rows, so that nothing
 # n x n is formed at once.
@@ -360,7 +360,7 @@ def as_operator(M: Any) -> SymmetricOperator:
     if sparse.issparse(M):
         return _from_sparse(M)
     if is_dask(M):
-        from symmf.similarity.distributed import DistributedMatrix
+        from symmf.distributed.operators import DistributedMatrix
 
         return DistributedMatrix(M)
     array = np.asarray(M)

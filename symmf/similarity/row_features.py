@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from symmf.notation import AnyMatrix, FloatArray
-from symmf.similarity._sparse_kernels import SparseProducts
+from symmf.common.notation import AnyMatrix, FloatArray
+from symmf.similarity.sparse_kernels import SparseProducts
 
 _TINY = 1e-12
 _BLOCK_ROWS = 512

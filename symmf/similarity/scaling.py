@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from symmf.notation import FloatArray
-from symmf.validation import check_choice
+from symmf.common.notation import FloatArray
+from symmf.common.validation import check_choice
 
 SCALES = ("auto", "none", "range", "deviation")
 # Below this participation ratio few features carry nearly all of the variance.

@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from symmf.common.notation import FloatArray
 from symmf.errors import InputError
-from symmf.notation import FloatArray
-from symmf.similarity.normalised import NormalisedGraph
+from symmf.similarity.graphs.normalise import NormalisedGraph
 from symmf.similarity.operators import (
     DenseOperator,
     Gram,

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from symmf.common.notation import FloatArray
+from symmf.common.validation import is_number, shown
 from symmf.errors import InputError
 from symmf.linalg import smallest_eigenvalue, spectral_norm, trace_objective
-from symmf.notation import FloatArray
 from symmf.solvers.base import Problem
-from symmf.validation import is_number, shown
 
 # The adaptive rule: where it begins, when it looks, what it accepts, how it grows.
 _FIRST_SHARE, _LOOK_EVERY, _ACCEPTED_GAP, _GROWTH = 0.05, 50, 1e-3, 2.0

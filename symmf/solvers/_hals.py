@@ -12,8 +12,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from symmf.common.notation import FloatArray
 from symmf.linalg import inner
-from symmf.notation import FloatArray
 
 # Sweeps end once one moves the factor by less than this share of the first (squared).
 _SETTLED = 0.01

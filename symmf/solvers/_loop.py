@@ -10,12 +10,12 @@ from typing import TypeVar
 
 import numpy as np
 
+from symmf.common.notation import FloatArray
 from symmf.linalg import (
     dense_objective,
     trace_objective,
     trace_split_objective,
 )
-from symmf.notation import FloatArray
 from symmf.similarity.operators import DenseOperator
 from symmf.solvers.base import (
     Callback,

@@ -11,8 +11,8 @@ import numpy.typing as npt
 from scipy.linalg.lapack import dposv
 from scipy.optimize import nnls as lawson_hanson
 
+from symmf.common.notation import FloatArray
 from symmf.errors import InputError
-from symmf.notation import FloatArray
 
 MaskArray: TypeAlias = npt.NDArray[np.bool_]
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from symmf.common.notation import FloatArray
 from symmf.linalg import inner
-from symmf.notation import FloatArray
 from symmf.solvers.base import Problem
 
 STARTS = ("normal", "scaled", "uniform", "symm_mean")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from symmf.common.notation import FloatArray
 from symmf.linalg import (
     BlockPower,
     inner,
@@ -11,7 +12,6 @@ from symmf.linalg import (
     spectral_norm,
     trace_objective,
 )
-from symmf.notation import FloatArray
 from symmf.solvers._workspace import Point, Workspace
 from symmf.solvers.base import Problem, Start
 

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from symmf.common.notation import FloatArray
 from symmf.linalg import inner
-from symmf.notation import FloatArray
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -8,11 +8,11 @@ from typing import ClassVar
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 
+from symmf.common.notation import FloatArray
+from symmf.common.validation import check_number
 from symmf.linalg import inner, spectral_norm, trace_split_objective
-from symmf.notation import FloatArray
 from symmf.solvers._nnls import nnls_bpp
 from symmf.solvers.base import Iterate, Iterates, Problem, Solver, Start, Stop
-from symmf.validation import check_number
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

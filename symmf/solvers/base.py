@@ -9,9 +9,9 @@ from typing import ClassVar, TypeAlias
 
 import numpy as np
 
+from symmf.common.notation import FloatArray
 from symmf.constraints import Constraint
 from symmf.errors import InputError
-from symmf.notation import FloatArray
 from symmf.similarity.operators import SymmetricOperator
 
 

@@ -7,13 +7,13 @@ from typing import ClassVar
 
 import numpy as np
 
+from symmf.common.notation import FloatArray
+from symmf.common.validation import check_choice
 from symmf.constraints import Constraint, Nonnegative
 from symmf.linalg import dense_objective, inner, trace_split_objective
-from symmf.notation import FloatArray
 from symmf.similarity.operators import DenseOperator, SymmetricOperator
 from symmf.solvers._coupling import Coupling, check_coupling
 from symmf.solvers.base import Iterate, Iterates, Problem, Solver, Start, Stop
-from symmf.validation import check_choice
 
 # A column that died is put back at this size, relative to its factor.
 _REVIVAL = 1e-16

@@ -8,8 +8,8 @@ from typing import ClassVar
 
 import numpy as np
 
+from symmf.common.notation import FloatArray
 from symmf.linalg import trace_objective
-from symmf.notation import FloatArray
 from symmf.solvers.base import Iterate, Iterates, Problem, Solver, Start
 
 

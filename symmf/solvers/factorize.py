@@ -8,16 +8,22 @@ from typing import Any
 
 import numpy as np
 
+from symmf.common.notation import FloatArray
+from symmf.common.seeds import RandomState, as_generator
+from symmf.common.validation import (
+    check_name,
+    check_number,
+    check_options,
+    is_whole,
+    shown,
+)
 from symmf.constraints import ConstraintLike, as_constraint
 from symmf.errors import InputError
-from symmf.notation import FloatArray
-from symmf.seeds import RandomState, as_generator
 from symmf.similarity.operators import SymmetricOperator, as_operator
 from symmf.solvers._loop import run
 from symmf.solvers._start import STARTS, draw_start
 from symmf.solvers.base import Callback, Factorization, Problem, Solver, Start
 from symmf.solvers.registry import SOLVERS, SolverName
-from symmf.validation import check_name, check_number, check_options, is_whole, shown
 
 # Below this a squared norm has lost digits.
 _SMALLEST = 1e-290

@@ -7,10 +7,10 @@ from typing import ClassVar
 
 import numpy as np
 
+from symmf.common.validation import check_choice, check_number
 from symmf.constraints import CONSTRAINTS
 from symmf.linalg import spectral_norm, trace_objective
 from symmf.solvers.base import Iterate, Iterates, Problem, Solver, Start
-from symmf.validation import check_choice, check_number
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

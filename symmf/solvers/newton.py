@@ -9,13 +9,13 @@ from typing import ClassVar
 import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
+from symmf.common.notation import FloatArray
+from symmf.common.validation import check_choice
 from symmf.errors import InputError
 from symmf.linalg import inner, trace_objective
-from symmf.notation import FloatArray
 from symmf.similarity.operators import SymmetricOperator
 from symmf.solvers._nnls import MaskArray
 from symmf.solvers.base import Iterate, Iterates, Problem, Solver, Start, Stop, hold
-from symmf.validation import check_choice
 
 #: the largest n for which Hessian blocks are formed
 DENSE_LIMIT = 3000

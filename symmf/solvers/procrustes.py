@@ -7,8 +7,8 @@ from typing import ClassVar
 
 import numpy as np
 
+from symmf.common.notation import FloatArray
 from symmf.linalg import inner, top_eigenpairs
-from symmf.notation import FloatArray
 from symmf.solvers.base import Iterate, Iterates, Problem, Solver, Start, Stop
 
 # A fit this good, relative to ||B||_F^2, cannot be improved in double precision.

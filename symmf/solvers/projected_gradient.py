@@ -5,16 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
+from symmf.common.notation import FloatArray
+from symmf.common.validation import check_choice, check_number
 from symmf.constraints import CONSTRAINTS
 from symmf.errors import InputError
 from symmf.linalg import inner, largest_eigenvalue, spectral_norm, trace_objective
-from symmf.notation import FloatArray
 from symmf.solvers._line_search import quartic_step
 from symmf.solvers._one_hot import coordinate_moves
 from symmf.solvers._step_bound import StepBound
 from symmf.solvers._workspace import Momentum, Point
 from symmf.solvers.base import Iterate, Iterates, Problem, Solver, Start, Stop, hold
-from symmf.validation import check_choice, check_number
 
 ACCELERATIONS = ("none", "momentum", "line_search")
 # Sufficient decrease f(H+) <= f(H) - c ||H+ - H||^2 / t, and how often t is halved.

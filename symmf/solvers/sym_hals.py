@@ -8,14 +8,14 @@ from typing import ClassVar
 
 import numpy as np
 
+from symmf.common.notation import FloatArray
+from symmf.common.validation import check_choice
 from symmf.errors import InputError
 from symmf.linalg import inner, trace_split_objective
-from symmf.notation import FloatArray
 from symmf.solvers._coupling import Coupling, check_coupling
 from symmf.solvers._hals import accelerated_hals
 from symmf.solvers.base import Iterate, Iterates, Problem, Solver, Start
 from symmf.solvers.columnwise import sweep
-from symmf.validation import check_choice
 
 # A column that died is put back at this size, relative to its factor.
 _REVIVAL = 1e-16

@@ -7,8 +7,8 @@ from typing import ClassVar
 
 import numpy as np
 
+from symmf.common.notation import FloatArray
 from symmf.linalg import inner, trace_split_objective
-from symmf.notation import FloatArray
 from symmf.solvers._coupling import check_coupling
 from symmf.solvers.base import Iterate, Iterates, Problem, Solver, Start, Stop
 from symmf.solvers.sym_anls import half_step

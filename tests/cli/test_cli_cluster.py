@@ -354,7 +354,7 @@ def test_a_full_disk_is_a_sentence_and_leaves_nothing(
     def full(*_):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("symmf.files._write_all", full)
+    monkeypatch.setattr("symmf.common.files._write_all", full)
     code, _, err = run("cluster", "X.npy", "-k", 3, *option.split())
     assert code == 2
     assert f"{option.split()[1]} could not be written: No space left" in err

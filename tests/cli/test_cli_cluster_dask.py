@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from symmf import SymMF
-from symmf.cli import _cluster_dask
+from symmf.app import on_dask as _cluster_dask
 from symmf.cli.main import main
 
 dask = pytest.importorskip("dask", reason="the extra 'dask' is absent")

@@ -7,7 +7,7 @@ import os
 import pytest
 from click.testing import CliRunner
 
-from symmf import shipped
+from symmf.common import shipped
 from symmf.cli.main import cli, main
 
 

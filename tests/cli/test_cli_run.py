@@ -9,7 +9,7 @@ from test_runner import methods  # noqa: F401
 from symmf.cli.main import main
 from symmf.cli.progress import Bars, Lines
 from symmf.experiment.events import Event
-from symmf.experiment.execution.local_pool import LocalPool
+from symmf.experiment.run.local_pool import LocalPool
 from symmf.experiment.store.folder import ExperimentStore
 
 
@@ -23,7 +23,7 @@ def shared_pool():
 def one_pool(shared_pool, monkeypatch):
     """Let every command of this module use the same workers."""
     monkeypatch.setattr(
-        "symmf.experiment.execution.local_pool.LocalPool", lambda *_: shared_pool
+        "symmf.experiment.run.local_pool.LocalPool", lambda *_: shared_pool
     )
     monkeypatch.setattr("symmf.experiment.replay.LocalPool", lambda *_: shared_pool)
     monkeypatch.setattr(shared_pool, "close", lambda: None)
@@ -118,7 +118,7 @@ def test_an_empty_results_folder_and_an_unreachable_cluster(
     tmp_path, capfd, monkeypatch
 ):
     assert "no experiment" in symmf(capfd, "status", "--results", tmp_path)[1]
-    monkeypatch.setattr("symmf.experiment.execution.dask.CONNECT_SECONDS", 0.2)
+    monkeypatch.setattr("symmf.experiment.run.dask.CONNECT_SECONDS", 0.2)
     config = write_config(tmp_path, "[instant]")
     code, _, err = symmf(capfd, "run", config, "--dask", "tcp://127.0.0.1:1")
     assert code == 2

@@ -8,7 +8,7 @@ from scipy import sparse
 from scipy.spatial.distance import cdist
 from sklearn.datasets import load_iris
 
-from symmf.clustering.ceiling import CLASSIFIERS, PAIRWISE, Ceiling
+from symmf.clustering.ceilings import CLASSIFIERS, PAIRWISE, Ceiling
 from symmf.errors import InputError
 
 

@@ -8,9 +8,9 @@ import pytest
 from scipy import sparse
 
 from symmf.clustering import DSC
-from symmf.clustering._deep import inputs as _deep_inputs
-from symmf.clustering._deep import networks, rounds
-from symmf.clustering._deep.affinity import closed_form_coefficients
+from symmf.clustering.baselines.dsc import inputs as _deep_inputs
+from symmf.clustering.baselines.dsc import networks, rounds
+from symmf.clustering.baselines.dsc.affinity import closed_form_coefficients
 from symmf.errors import InputError, SymmfWarning
 from symmf.features.preprocess import tfidf
 from symmf.metrics import accuracy

@@ -10,14 +10,14 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from symmf.clustering import METHODS, SNMF, Spectral, SymHALS, SymMF, SymNMF
-from symmf.clustering import symnmf as symnmf_module
-from symmf.clustering.snmf import procrustes_distance
-from symmf.clustering.spectral import njw_embedding
+from symmf.clustering.baselines import symnmf as symnmf_module
+from symmf.clustering.baselines.snmf import procrustes_distance
+from symmf.clustering.baselines.spectral import njw_embedding
+from symmf.clustering.labels import litekmeans
 from symmf.errors import InputError, SymmfWarning
-from symmf.labels import litekmeans
 from symmf.metrics import accuracy
 from symmf.similarity import build_similarity, regularise
-from symmf.similarity.graphs import normalised_cut
+from symmf.similarity.graphs.self_tuning import normalised_cut
 
 SYMMETRIC = ["spectral", "symhals", "snmf", "symnmf", "symmf"]
 

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from symmf.clustering.gnmf import GNMF, gnmf_iterates
-from symmf.clustering.nmf import unit_columns
+from symmf.clustering.baselines.gnmf import GNMF, gnmf_iterates
+from symmf.clustering.baselines.nmf import unit_columns
 from symmf.errors import InputError
 from symmf.metrics import accuracy
-from symmf.similarity.graphs import neighbour_graph
+from symmf.similarity.graphs.self_tuning import neighbour_graph
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "golden_compact.h5"
 

@@ -12,7 +12,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from symmf import factorize
 from symmf.clustering import METHODS
-from symmf.clustering._checks import safe_scale
+from symmf.clustering.checks import safe_scale
 from symmf.errors import InputError, SymmfWarning
 from symmf.metrics import accuracy
 from symmf.similarity.operators import as_operator, regularise

@@ -8,8 +8,8 @@ from sklearn.datasets import make_blobs, make_moons
 
 import symmf
 from symmf import ConsensusSymMF, SymMF, accuracy, nmi
-from symmf.clustering import select as select_module
-from symmf.clustering.consensus import coassociation
+from symmf.clustering.symmf import select as select_module
+from symmf.clustering.symmf.consensus import coassociation
 from symmf.errors import InputError
 from symmf.features.preprocess import preprocess
 

@@ -4,15 +4,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from symmf.clustering._deep import affinity as module
-from symmf.clustering._deep.affinity import (
+from symmf.clustering.baselines.dsc import affinity as module
+from symmf.clustering.baselines.dsc.affinity import (
     closed_form_coefficients,
     leading_eigenpairs,
     subspace_affinity,
     threshold_columns,
 )
-from symmf.clustering.spectral import njw_embedding
-from symmf.labels import kmeans_rows
+from symmf.clustering.baselines.spectral import njw_embedding
+from symmf.clustering.labels import kmeans_rows
 from symmf.metrics import accuracy
 
 entries = st.floats(-10, 10, allow_subnormal=False).map(lambda x: round(x, 3))

@@ -14,8 +14,8 @@ from sklearn.preprocessing import StandardScaler
 
 from symmf import SymMF, accuracy
 from symmf.clustering import METHODS
+from symmf.clustering.labels import cluster_qr, merge_path, merge_rows, number_by_size
 from symmf.errors import InputError
-from symmf.labels import cluster_qr, merge_path, merge_rows, number_by_size
 from symmf.similarity import build_similarity, regularise
 
 
@@ -292,7 +292,7 @@ def test_text_of_many_rows_learns_from_a_part(monkeypatch):
     usual = SymMF(3, random_state=0).fit(X)
     assert usual.H_.dtype == np.float64
     monkeypatch.setattr("symmf.features.text.LEARNED_FROM", 300)
-    monkeypatch.setattr("symmf.clustering._prepared._SLICE_ROWS", 64)
+    monkeypatch.setattr("symmf.clustering.symmf.prepare._SLICE_ROWS", 64)
     model = SymMF(3, random_state=0).fit(X)
     assert model.H_.dtype == np.float32
     assert accuracy(usual.labels_, model.labels_) > 0.98
@@ -304,7 +304,7 @@ def test_text_of_many_rows_learns_from_a_part(monkeypatch):
 def test_slices_of_text_give_the_bits_of_the_whole(monkeypatch):
     X, _ = documents(150)
     whole = SymMF(3, random_state=0).fit(X)
-    monkeypatch.setattr("symmf.clustering._prepared._SLICE_ROWS", 32)
+    monkeypatch.setattr("symmf.clustering.symmf.prepare._SLICE_ROWS", 32)
     sliced = SymMF(3, random_state=0).fit(X)
     np.testing.assert_array_equal(sliced.H_, whole.H_)
 
@@ -312,7 +312,7 @@ def test_slices_of_text_give_the_bits_of_the_whole(monkeypatch):
 def test_small_clusters_of_many_rows_are_those_of_a_part(monkeypatch):
     X, _ = make_blobs(1500, n_features=6, centers=4, random_state=0)
     usual = merge_rows(X, 4, n_micro=12, random_state=0).labels
-    monkeypatch.setattr("symmf.labels.merging.MANY_ROWS", 500)
+    monkeypatch.setattr("symmf.clustering.labels.merging.MANY_ROWS", 500)
     found = merge_rows(X, 4, n_micro=12, random_state=0)
     assert accuracy(usual, found.labels) > 0.98
     assert np.bincount(found.labels).sum() == 1500

@@ -71,7 +71,7 @@ def test_the_page_start_shows_what_its_programs_print():
 
 
 def test_the_guide_tells_the_measured_hit_rate():
-    hits = json.loads((ROOT / "symmf/clustering/select_hits.json").read_text())
+    hits = json.loads((ROOT / "symmf/clustering/symmf/select_hits.json").read_text())
     assert f"{hits['silhouette']:.0%}" in hits_page()
     assert str(hits["sets"]) in hits_page()
 

@@ -14,7 +14,7 @@ from runner_cases import run_config, write_config
 
 from symmf.clustering import METHODS
 from symmf.experiment import status
-from symmf.experiment.execution.local_pool import LocalPool
+from symmf.experiment.run.local_pool import LocalPool
 from symmf.experiment.status import survey
 from symmf.experiment.store.counts import Counts, inputs_digest, kept_counts
 from symmf.experiment.store.folder import ExperimentStore

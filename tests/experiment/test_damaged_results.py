@@ -68,7 +68,7 @@ def study(tmp_path_factory):
     from runner_methods import METHODS as TEST_METHODS
 
     from symmf.clustering import METHODS
-    from symmf.experiment.execution.local_pool import LocalPool
+    from symmf.experiment.run.local_pool import LocalPool
 
     folder = tmp_path_factory.mktemp("study")
     path = write_config(folder, "[instant]", n_clusters="2")

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from symmf.errors import InputError
-from symmf.experiment.execution.dask import SCHEMES, _no_answer, check_address
+from symmf.experiment.run.dask import SCHEMES, _no_answer, check_address
 
 
 @pytest.mark.parametrize(

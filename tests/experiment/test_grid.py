@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from symmf.common.seeds import generator, seed
 from symmf.datasets import Dataset, load_dataset
 from symmf.errors import ConfigError
 from symmf.experiment.config.grid import (
@@ -22,7 +23,6 @@ from symmf.experiment.config.model import ExperimentConfig
 from symmf.experiment.config.resolve import defaults_of, plain, resolve
 from symmf.experiment.config.yaml import Document, parse_yaml
 from symmf.experiment.values import Trial
-from symmf.seeds import generator, seed
 
 TEXT = """\
 name: study

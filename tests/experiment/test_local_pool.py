@@ -12,9 +12,9 @@ import runner_methods
 from runner_cases import write_config
 
 from symmf.clustering import METHODS
-from symmf.experiment.execution import local_pool
-from symmf.experiment.execution.local_pool import LocalPool
 from symmf.experiment.plan import make_plans
+from symmf.experiment.run import local_pool
+from symmf.experiment.run.local_pool import LocalPool
 from symmf.experiment.runner import _job
 
 

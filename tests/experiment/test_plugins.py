@@ -258,7 +258,7 @@ def test_installed_packages_offer_methods(tmp_path, monkeypatch):
         "[symmf.methods]\nmine = outsider:Mine\n[symmf.datasets]\nfew = outsider:data\n"
     )
     monkeypatch.syspath_prepend(str(tmp_path))
-    from symmf.isolation.call import close_server
+    from symmf.common.sandbox.call import close_server
 
     close_server()  # the next one knows the new path
     registry.register_packages.cache_clear()

@@ -15,12 +15,12 @@ import pytest
 import runner_methods
 from runner_cases import computed, run_config, write_config
 
-from symmf import files
 from symmf.clustering import METHODS
+from symmf.common import files
 from symmf.errors import ConfigError, DataError, InputError, SymmfError
 from symmf.experiment.events import read_events
-from symmf.experiment.execution.local_pool import LocalPool
 from symmf.experiment.plan import Shard, make_plans
+from symmf.experiment.run.local_pool import LocalPool
 from symmf.experiment.runner import run
 from symmf.experiment.status import describe_record, survey
 from symmf.experiment.store.export import make_tables

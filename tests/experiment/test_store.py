@@ -23,7 +23,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 from test_grid import SAMPLE
 
-from symmf import files
+from symmf.common import files
 from symmf.errors import InputError, SymmfError
 from symmf.experiment.config.grid import Facts, expand
 from symmf.experiment.config.model import ExperimentConfig

@@ -168,7 +168,7 @@ def test_04_damaged_mat_files_are_refused_or_read(
 
 # 5: TeX in a label, written with full-width characters.
 def test_05_full_width_characters_are_no_tex() -> None:
-    from symmf.texts import latex_text
+    from symmf.common.texts import latex_text
 
     text = latex_text("\uff3cinput\uff5b/etc/passwd\uff5d \uff3cimmediate\uff3cwrite18")
     assert "\\input" not in text
@@ -638,7 +638,7 @@ def test_18_warnings_of_libraries_do_not_reach_a_user(tmp_path: Path) -> None:
 def test_18_a_full_disk_names_the_path(tmp_path: Path) -> None:
     import resource
 
-    from symmf.files import write_atomically
+    from symmf.common.files import write_atomically
 
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
     handler = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
@@ -695,7 +695,7 @@ def test_security_markdown_and_csv_hold_no_live_text(
 
 def test_security_a_planted_link_is_not_followed(tmp_path: Path) -> None:
     """Names of temporary files cannot be guessed, and the files are made anew."""
-    from symmf.files import _beside, write_atomically
+    from symmf.common.files import _beside, write_atomically
 
     path = tmp_path / "out.csv"
     assert _beside(path) != _beside(path)

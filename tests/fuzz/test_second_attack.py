@@ -20,9 +20,9 @@ from scipy import sparse
 
 import symmf as library
 from symmf.clustering import METHODS
+from symmf.clustering.symmf import model_file
 from symmf.datasets.transfer import ResumingDownloader
 from symmf.errors import DataError, InputError
-from symmf.explain import model_file
 from symmf.io.images import read_images
 from symmf.io.matrix import read_matrix
 from symmf.plugins.methods import OutsideEstimator

@@ -12,8 +12,8 @@ from contextlib import suppress
 
 import pytest
 
-from symmf.experiment.execution.fork_server import ForkServer
-from symmf.experiment.execution.process import WorkerProcess
+from symmf.experiment.run.fork_server import ForkServer
+from symmf.experiment.run.process import WorkerProcess
 
 # A process that has not saved its lines by then is killed as always.
 SECONDS = 10

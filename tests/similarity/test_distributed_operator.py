@@ -13,7 +13,7 @@ from symmf.errors import InputError
 from symmf.similarity import build_similarity, regularise
 
 distributed = pytest.importorskip("distributed", reason="the extra 'dask' is absent")
-from symmf.similarity.distributed import DistributedGram  # noqa: E402
+from symmf.distributed.operators import DistributedGram  # noqa: E402
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore::ResourceWarning"),

@@ -8,8 +8,8 @@ from scipy.sparse.csgraph import connected_components
 from scipy.spatial.distance import cdist
 from sklearn.datasets import make_blobs
 
-from symmf.similarity import mutual
-from symmf.similarity._forest import forest_neighbours, join_many
+from symmf.similarity.graphs import mutual
+from symmf.similarity.graphs.forest import forest_neighbours, join_many
 
 
 @pytest.fixture(scope="module")

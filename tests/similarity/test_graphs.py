@@ -17,9 +17,15 @@ from symmf.similarity import (
     build_similarity,
     regularise,
 )
-from symmf.similarity import neighbours as neighbours_module
 from symmf.similarity import transforms as transforms_module
-from symmf.similarity.graphs import (
+from symmf.similarity.graphs import neighbours as neighbours_module
+from symmf.similarity.graphs.neighbours import (
+    nearest_neighbours,
+    nearest_rows,
+    smallest,
+    squared_distance_blocks,
+)
+from symmf.similarity.graphs.self_tuning import (
     clip_nonnegative,
     cosine_knn,
     default_neighbours,
@@ -28,12 +34,6 @@ from symmf.similarity.graphs import (
     normalised_cut,
     self_tuning,
     without_diagonal,
-)
-from symmf.similarity.neighbours import (
-    nearest_neighbours,
-    nearest_rows,
-    smallest,
-    squared_distance_blocks,
 )
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "golden_compact.h5"

@@ -10,9 +10,9 @@ from sklearn.datasets import make_blobs
 
 from symmf.errors import InputError
 from symmf.similarity import build_similarity
-from symmf.similarity import neighbours as neighbours_module
-from symmf.similarity.mutual import mutual_graph
-from symmf.similarity.neighbours import nearest_neighbours
+from symmf.similarity.graphs import neighbours as neighbours_module
+from symmf.similarity.graphs.mutual import mutual_graph
+from symmf.similarity.graphs.neighbours import nearest_neighbours
 from symmf.similarity.scaling import Scaling, distinct_rows, participation_ratio
 
 

@@ -12,9 +12,9 @@ from scipy import sparse
 
 import symmf
 from symmf.errors import InputError
-from symmf.similarity import _sparse_kernels as sparse_products
-from symmf.similarity._sparse_kernels import SparseProducts, allowed_threads, kernel
+from symmf.similarity import sparse_kernels as sparse_products
 from symmf.similarity.operators import SparseOperator
+from symmf.similarity.sparse_kernels import SparseProducts, allowed_threads, kernel
 
 
 @pytest.fixture

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from symmf.clustering import DSC
-from symmf.labels import kmeans_rows
+from symmf.clustering.labels import kmeans_rows
 from symmf.metrics import accuracy, nmi
 
 pytestmark = pytest.mark.slow

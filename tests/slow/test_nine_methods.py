@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 
 from symmf.clustering import METHODS
+from symmf.common.seeds import generator
 from symmf.datasets import load_dataset
 from symmf.errors import DataError
 from symmf.features.preprocess import preprocess
 from symmf.metrics import accuracy, nmi
-from symmf.seeds import generator
 
 pytestmark = pytest.mark.slow
 

@@ -13,11 +13,11 @@ from runner_cases import computed, run_config, write_config
 
 from symmf.clustering import METHODS
 from symmf.errors import SymmfError
-from symmf.experiment.execution.local_pool import LocalPool
+from symmf.experiment.run.local_pool import LocalPool
 from symmf.experiment.store.folder import ExperimentStore
 
 pytest.importorskip("distributed", reason="needs the extra dask")
-from symmf.experiment.execution.dask import DaskBackend
+from symmf.experiment.run.dask import DaskBackend
 
 pytestmark = pytest.mark.slow
 

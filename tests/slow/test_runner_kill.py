@@ -12,8 +12,8 @@ from runner_cases import computed
 from test_runner_crash import commands, finish, is_running, start, study  # noqa: F401
 
 from scripts.benchmarks.runner import measure
-from symmf.experiment.execution.local_pool import LocalPool
-from symmf.experiment.execution.process import WorkerProcess
+from symmf.experiment.run.local_pool import LocalPool
+from symmf.experiment.run.process import WorkerProcess
 from symmf.experiment.store.folder import ExperimentStore
 
 pytestmark = pytest.mark.slow

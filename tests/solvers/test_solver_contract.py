@@ -7,8 +7,8 @@ import pytest
 from solver_cases import PAIRS, every_pair, every_solver, options, planted, start
 
 from symmf import factorize
+from symmf.clustering.labels import kmeans_rows
 from symmf.constraints import CONSTRAINTS, as_constraint
-from symmf.labels import kmeans_rows
 from symmf.metrics import accuracy
 from symmf.similarity import as_operator
 from symmf.solvers import SOLVERS, Problem, Start, Stop

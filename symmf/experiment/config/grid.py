@@ -7,11 +7,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
 from typing import TYPE_CHECKING, Any
 
+from symmf.common.seeds import generator, seed
 from symmf.errors import ConfigError
 from symmf.experiment.config.model import ExperimentConfig, MethodEntry
 from symmf.experiment.config.yaml import Document
 from symmf.experiment.values import Trial, canonical_json
-from symmf.seeds import generator, seed
 
 if TYPE_CHECKING:
     from symmf.datasets import Dataset

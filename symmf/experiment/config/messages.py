@@ -10,9 +10,9 @@ from typing import Any
 
 from pydantic import BaseModel, ValidationError
 
+from symmf.common.validation import nearest
 from symmf.errors import ConfigError
 from symmf.experiment.config.yaml import Document, YamlPath, shown
-from symmf.validation import nearest
 
 # A file with hundreds of problems is the wrong file; the first ones show it.
 MAX_LISTED = 20

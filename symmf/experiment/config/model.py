@@ -21,6 +21,7 @@ from pydantic import (
 )
 from pydantic.json_schema import JsonSchemaValue
 
+from symmf.common.validation import nearest
 from symmf.errors import ConfigError
 from symmf.experiment.config.messages import explain
 from symmf.experiment.config.overrides import apply_settings
@@ -29,7 +30,6 @@ from symmf.experiment.config.yaml import Document, dump_yaml, read_yaml, shown
 from symmf.experiment.data import FILE, MEMBERS
 from symmf.experiment.store.layout import is_reserved
 from symmf.experiment.values import canonical_json
-from symmf.validation import nearest
 
 NAME = r"^[A-Za-z0-9][A-Za-z0-9._-]*$"
 

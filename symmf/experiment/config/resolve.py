@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from symmf.common.validation import is_number, nearest
 from symmf.errors import InputError
 from symmf.experiment.config.members import with_members
 from symmf.experiment.config.messages import Problems, hint
@@ -16,7 +17,6 @@ from symmf.experiment.config.yaml import Document, YamlPath, shown
 from symmf.experiment.data import FEATURES, FILE, FILE_OPTIONS, LEARN_FROM, MEMBERS
 from symmf.paper.roles import Role
 from symmf.paper.values import PAPER_ROWS, ROWS
-from symmf.validation import is_number, nearest
 
 WEIGHT = "laplacian_weight"
 # Set by the runner for every trial, each from a key of the experiment file.

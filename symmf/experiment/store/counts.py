@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import symmf
+from symmf.common.files import write_atomically
 from symmf.experiment.store.layout import (
     COUNTS_FILE,
     EXPERIMENT_FILE,
@@ -28,7 +29,6 @@ from symmf.experiment.store.layout import (
     RECORDS_FOLDER,
     TRIALS_FILE,
 )
-from symmf.files import write_atomically
 
 if TYPE_CHECKING:
     from symmf.experiment.values import Record, Trial

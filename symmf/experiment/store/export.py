@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from symmf.common.files import read_text
 from symmf.experiment.config.grid import expand
 from symmf.experiment.store.folder import ExperimentStore, set_aside
 from symmf.experiment.store.layout import (
@@ -22,7 +23,6 @@ from symmf.experiment.store.layout import (
     trial_columns,
 )
 from symmf.experiment.values import Outcome, Record, Trial, canonical_json
-from symmf.files import read_text
 from symmf.metrics import METRICS, score
 
 TRACE_POINTS = 200
@@ -85,7 +85,7 @@ def scores_of(outcome: Outcome) -> dict[str, float]:
 
 
 def _labels_digest(outcome: Outcome) -> str:
-    from symmf.labels import labels_digest
+    from symmf.clustering.labels import labels_digest
 
     return "" if outcome.labels is None else labels_digest(outcome.labels)
 

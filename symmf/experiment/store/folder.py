@@ -10,6 +10,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, get_type_hints
 
+from symmf.common.files import (
+    make_writable,
+    read_text,
+    remove_stale_temporaries,
+    write_atomically,
+)
 from symmf.errors import ConfigError, SymmfError
 from symmf.experiment.config.grid import Facts, MemberFacts, beside_grid, expand
 from symmf.experiment.config.model import ExperimentConfig, validate
@@ -23,12 +29,6 @@ from symmf.experiment.store.layout import (
 from symmf.experiment.store.places import experiment_folders
 from symmf.experiment.store.record_file import BrokenRecordError, read_record, to_bytes
 from symmf.experiment.values import Record, Trial
-from symmf.files import (
-    make_writable,
-    read_text,
-    remove_stale_temporaries,
-    write_atomically,
-)
 
 logger = logging.getLogger(__name__)
 

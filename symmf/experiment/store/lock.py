@@ -12,9 +12,9 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
+from symmf.common.files import read_text
 from symmf.errors import InputError
 from symmf.experiment.store.layout import LOCK_FILE
-from symmf.files import read_text
 
 
 class FolderLock:

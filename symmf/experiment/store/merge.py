@@ -7,12 +7,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from symmf.common.files import read_file
 from symmf.errors import InputError
 from symmf.experiment.store.export import export_store
 from symmf.experiment.store.folder import ExperimentStore, list_experiments
 from symmf.experiment.store.layout import EXPERIMENT_FILE, PROVENANCE_FILE
 from symmf.experiment.store.lock import FolderLock
-from symmf.files import read_file
 
 
 @dataclass(slots=True, kw_only=True)

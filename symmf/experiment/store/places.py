@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 
+from symmf.common.shipped import reference_folder
 from symmf.experiment.store.layout import (
     EXPERIMENT_FILE,
     RECORDS_FOLDER,
@@ -18,7 +19,6 @@ from symmf.experiment.store.layout import (
     TRIALS_FILE,
     is_reserved,
 )
-from symmf.shipped import reference_folder
 
 # What marks a folder as an experiment's.
 _MARKS = (RECORDS_FOLDER, TRIALS_FILE, EXPERIMENT_FILE)

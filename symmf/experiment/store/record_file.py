@@ -18,8 +18,8 @@ from typing import Any
 import h5py
 import numpy as np
 
+from symmf.common.files import read_file
 from symmf.experiment.values import FORMAT, Outcome, Record, Status, Trial
-from symmf.files import read_file
 
 _DIGEST_SIZE = hashlib.sha256().digest_size
 _LABELS = ("labels", "y")

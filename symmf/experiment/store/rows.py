@@ -13,11 +13,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from symmf.common.files import read_text
 from symmf.errors import DataError
 from symmf.experiment.store.folder import ExperimentStore
 from symmf.experiment.store.layout import STORED_SCORES, TRIALS_FILE
 from symmf.experiment.values import Outcome, Record, Status
-from symmf.files import read_text
 from symmf.metrics import METRICS
 
 #: A row as text, by column.

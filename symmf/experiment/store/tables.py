@@ -12,6 +12,7 @@ import os
 from pathlib import Path
 from typing import Any
 
+from symmf.common.files import read_file, read_text
 from symmf.errors import SymmfError
 from symmf.experiment.store.layout import (
     EXPERIMENT_FILE,
@@ -21,7 +22,6 @@ from symmf.experiment.store.layout import (
     TRIALS_FILE,
     trial_columns,
 )
-from symmf.files import read_file, read_text
 
 MAX_JSON_BYTES = 10_000_000
 

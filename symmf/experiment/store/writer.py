@@ -13,10 +13,10 @@ from collections.abc import Collection
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+from symmf.common.files import sync_to_disk, write_atomically
 from symmf.experiment.store.folder import ExperimentStore, cannot_write
 from symmf.experiment.store.record_file import to_bytes
 from symmf.experiment.values import Record
-from symmf.files import sync_to_disk, write_atomically
 
 # Flushes that wait together are committed together by the file system.
 THREADS = 8

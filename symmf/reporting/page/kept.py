@@ -15,8 +15,8 @@ from importlib import metadata
 from pathlib import Path
 
 import symmf
+from symmf.common.files import read_text, write_atomically
 from symmf.experiment.store.layout import RECORDS_FOLDER
-from symmf.files import read_text, write_atomically
 
 _LIBRARIES = ("numpy", "scipy", "pandas", "scikit-learn", "matplotlib", "jinja2")
 # Of a results folder, what reports do not read: what commands write, and what passes.

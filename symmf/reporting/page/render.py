@@ -10,7 +10,8 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from symmf import __version__
-from symmf.files import write_text
+from symmf.common.files import write_text
+from symmf.common.texts import plain_text
 from symmf.reporting.page.grid import KINDS, auto_columns, grid
 from symmf.reporting.page.plain import collection_sections, takes_section
 from symmf.reporting.page.scores import (
@@ -34,7 +35,6 @@ from symmf.reporting.results import Missing, Results
 from symmf.reporting.tables.model import missing_tables
 from symmf.reporting.verdicts import claims
 from symmf.reporting.verdicts import values as verdicts
-from symmf.texts import plain_text
 
 FIGURE_ROWS = 150
 REPORT_COMMANDS = (

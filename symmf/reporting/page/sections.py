@@ -8,7 +8,7 @@ from typing import Any
 
 import pandas as pd
 
-from symmf.files import read_file
+from symmf.common.files import read_file
 from symmf.paper import METRIC_TITLES, ROWS
 from symmf.reporting.page.grid import Column, Grid, grid
 from symmf.reporting.results import Experiment, Results

@@ -9,9 +9,9 @@ from typing import Any
 
 import pandas as pd
 
-from symmf.files import read_file, read_text
+from symmf.common.files import read_file, read_text
+from symmf.common.texts import plain_text
 from symmf.reporting.page.grid import Column, Grid, auto_columns, grid
-from symmf.texts import plain_text
 
 # What a benchmark measures, in the order they are shown. Others follow by name.
 BENCHMARKS = {

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from xml.etree import ElementTree as ET
 
+from symmf.common.texts import plain_text
 from symmf.reporting.plots.base import Drawing, render
 from symmf.reporting.plots.style import GREY, INK, PAPER
-from symmf.texts import plain_text
 
 PIXELS_PER_INCH = 140  # on a page, at most
 SVG = "{http://www.w3.org/2000/svg}"

@@ -19,7 +19,7 @@ import matplotlib as mpl
 import pandas as pd
 from matplotlib.figure import Figure
 
-from symmf.files import csv_text, write_bytes, write_text
+from symmf.common.files import csv_text, write_bytes, write_text
 from symmf.reporting.plots.style import RC
 from symmf.reporting.results import Missing, Results
 

@@ -20,6 +20,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FixedLocator, LogLocator, NullLocator
 
+from symmf.common.texts import plot_text
 from symmf.reporting.plots.base import Drawing, Gallery, Tooltips
 from symmf.reporting.plots.legend import legend_below
 from symmf.reporting.plots.style import Look, StyleBook
@@ -27,7 +28,6 @@ from symmf.reporting.results import Experiment, Missing, Results, run_command
 from symmf.reporting.selection.problems import SYMMETRIC, by_problem
 from symmf.reporting.selection.readings import readings
 from symmf.reporting.selection.traces import band, traces_of, trials_of
-from symmf.texts import plot_text
 
 X_TITLES = {"iteration": "iteration", "seconds": "solver time (s)"}
 SPLIT = "‖M − HPᵀ‖² / ‖M‖²"

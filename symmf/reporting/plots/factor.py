@@ -18,9 +18,10 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 from scipy.optimize import linear_sum_assignment
 
+from symmf.common.notation import FloatArray, LabelArray
+from symmf.common.texts import plot_text
 from symmf.errors import SymmfError
 from symmf.io.arrays import read_arrays
-from symmf.notation import FloatArray, LabelArray
 from symmf.reporting.plots.base import Drawing, Gallery, Tooltips
 from symmf.reporting.plots.legend import legend_below
 from symmf.reporting.plots.style import (
@@ -31,7 +32,6 @@ from symmf.reporting.plots.style import (
 )
 from symmf.reporting.results import Experiment, Missing, Results, run_command
 from symmf.reporting.selection.cells import dataset_title
-from symmf.texts import plot_text
 
 DASHED = (0, (2.5, 1.2))
 MOST_ROWS, MOST_COLUMNS = 2000, 200  # far more than a picture can show

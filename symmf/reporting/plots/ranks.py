@@ -9,6 +9,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from symmf.common.texts import plot_text
 from symmf.paper.values import PROPOSED, ROWS
 from symmf.reporting.plots.base import Drawing, Gallery, Records, Tooltips
 from symmf.reporting.plots.style import INK, StyleBook
@@ -17,7 +18,6 @@ from symmf.reporting.selection.cells import Row, RowKey, collect
 from symmf.reporting.selection.readings import Reading, readings
 from symmf.reporting.statistics.tests import Ranking, rank_rows
 from symmf.reporting.statistics.words import ranking_words
-from symmf.texts import plot_text
 
 METRICS = {"ac": "AC", "nmi": "NMI"}
 STEP = 0.42  # height of one label

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from symmf.validation import check_name
+from symmf.common.validation import check_name
 
 if TYPE_CHECKING:
     from symmf.reporting.plots.base import Gallery

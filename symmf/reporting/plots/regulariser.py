@@ -17,6 +17,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.transforms import offset_copy
 
+from symmf.common.texts import plot_text
 from symmf.paper.values import PAPER_PANELS
 from symmf.reporting.plots.base import Drawing, Gallery, Records, Tooltips
 from symmf.reporting.plots.legend import legend_below
@@ -30,7 +31,6 @@ from symmf.reporting.statistics.intervals import (
     PairedDifference,
     paired_difference,
 )
-from symmf.texts import plot_text
 
 METRIC_TITLES = {"ac": "AC", "nmi": "NMI"}
 APART = 3.4  # points between the marks of two entries at the same place

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from symmf.notation import FloatArray
+from symmf.common.notation import FloatArray
 from symmf.paper.roles import ARM_TITLES, Role
 from symmf.paper.values import DATASET_TITLES, PROPOSED, ROWS
 from symmf.reporting.results import Experiment, Results, is_good, remembered

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from symmf.notation import FloatArray
+from symmf.common.notation import FloatArray
 from symmf.paper.roles import Role
 from symmf.reporting.results import Experiment, Results
 from symmf.reporting.selection.readings import Reading, readings, reference_weight

@@ -9,8 +9,8 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
+from symmf.common.seeds import generator
 from symmf.reporting.selection.cells import Cell
-from symmf.seeds import generator
 
 RESAMPLES = 10_000
 LEVEL = 0.95

@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from symmf.notation import FloatArray
+from symmf.common.notation import FloatArray
 from symmf.paper.values import DATASET_TITLES, PROPOSED
 from symmf.reporting.results import Results
 from symmf.reporting.selection.arms import arms

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pandas as pd
 
-from symmf.files import csv_text, write_text
+from symmf.common.files import csv_text, write_text
+from symmf.common.texts import markdown_table, markdown_text
 from symmf.paper.values import METRIC_TITLES
 from symmf.reporting.results import Results
 from symmf.reporting.selection.cells import collect
@@ -16,7 +17,6 @@ from symmf.reporting.statistics.tests import (
     pairwise_by_input,
     rank_rows,
 )
-from symmf.texts import markdown_table, markdown_text
 
 
 def smallest_p(n_pairs: int) -> float:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from symmf.common.texts import latex_text
 from symmf.reporting.tables.model import PlainTable, PrintedCell, Table
-from symmf.texts import latex_text
 
 NEEDS = r"% needs \usepackage{booktabs,graphicx}"
 # A table wider than the line is made smaller; others stay as they are.

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from symmf.common.texts import markdown_table, markdown_text
 from symmf.reporting.tables.model import PlainTable, PrintedCell, Table
-from symmf.texts import markdown_table, markdown_text
 
 
 def to_markdown(table: Table, *, std: bool = False) -> str:

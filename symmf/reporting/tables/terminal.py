@@ -7,8 +7,8 @@ from dataclasses import replace
 from rich.table import Table as RichTable
 from rich.text import Text
 
+from symmf.common.texts import plain_text
 from symmf.reporting.tables.model import PrintedCell, Table, split_by_dataset
-from symmf.texts import plain_text
 
 TITLE_WIDTH = 24  # the column of names may be broken into lines of this width
 FRAME = 3  # a border and a space on both sides

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from symmf.files import csv_text, write_text
+from symmf.common.files import csv_text, write_text
 from symmf.paper.roles import Role
 from symmf.reporting.results import Results
 from symmf.reporting.tables.beyond import beyond_table

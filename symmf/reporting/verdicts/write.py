@@ -9,14 +9,14 @@ from typing import Any
 
 import pandas as pd
 
-from symmf.files import csv_text, write_text
+from symmf.common.files import csv_text, write_text
+from symmf.common.texts import markdown_table, markdown_text
 from symmf.paper.values import DATASET_TITLES, METRIC_TITLES, ROWS
 from symmf.reporting.results import Results
 from symmf.reporting.verdicts import ceilings, inputs
 from symmf.reporting.verdicts.ceilings import Reach
 from symmf.reporting.verdicts.claims import NOTE, Decided
 from symmf.reporting.verdicts.values import RULE, ValueVerdict, counts, primary
-from symmf.texts import markdown_table, markdown_text
 
 HEADS = (
     *("K", "method", "reading", "experiment", "published", "ours", "95 % interval"),

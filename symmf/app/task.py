@@ -1,0 +1,243 @@
+"""From what was read to what is clustered: standardised rows, terms, images, graphs."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from symmf.clustering import METHODS
+from symmf.common.notation import AnyMatrix, FloatArray
+from symmf.errors import DataError, InputError
+from symmf.features.text import LSA, TermWeights, count_terms
+from symmf.io.choose import far_apart
+from symmf.io.matrix import UserMatrix
+
+# Methods that work on nonnegative weights of terms as they are.
+_ON_TERMS = ("symmf", "nmf", "gnmf")
+_IMAGE_COLUMNS = 30
+# Dense similarities of this many images still fit.
+_MOST_IMAGES = 12_000
+# Sums of fourth powers of numbers within this factor of one are finite and not zero.
+_RANGE = 1e60
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Task:
+    """What an estimator is given.
+
+    Attributes
+    ----------
+    X : array or csr_array
+        Rows, or the similarity itself (images, graphs).
+    parameters : dict
+        Parameters of the estimator that follow from the kind of data.
+    rows : array or None
+        Rows in which distances mean something, for quality and pictures.
+    weights : csr_array or None
+        Weights of terms, of documents.
+    features : object or None
+        What turns new images into features (fitted).
+    apart : str
+        Which columns differ how much in spread, if it is very much.
+    """
+
+    data: UserMatrix
+    method: str
+    X: AnyMatrix
+    parameters: dict[str, Any] = field(default_factory=dict)
+    rows: FloatArray | None = None
+    terms: list[str] = field(default_factory=list)
+    weights: Any = None
+    features: Any = None
+    mean: FloatArray | None = None
+    spread: FloatArray | None = None
+    apart: str = ""
+    notes: list[str] = field(default_factory=list)
+
+    @property
+    def square(self) -> bool:
+        """Whether X relates samples to each other."""
+        return self.data.kind in ("graph", "images") and "similarity" in self.parameters
+
+    def part(self, rows: Any) -> AnyMatrix:
+        """Return X of some samples alone."""
+        return self.X[rows][:, rows] if self.square else self.X[rows]
+
+
+def make_task(
+    data: UserMatrix,
+    *,
+    method: str = "symmf",
+    standardize: bool | None = None,
+    precomputed: bool = False,
+    similarity: str | None = None,
+    terms: list[str] | None = None,
+) -> Task:
+    """Prepare what was read for a method.
+
+    Parameters
+    ----------
+    data : UserMatrix
+    method : str
+        A key of ``METHODS``.
+    standardize : bool or None
+        Bring columns to mean 0 and deviation 1; None leaves them and warns where their
+        spreads are far apart.
+    precomputed : bool
+        X is the similarity itself.
+    similarity : str or None
+        What the user asked for, which goes before what the kind of data suggests.
+    terms : list of str, optional
+        Terms of a model made before.
+    """
+    if precomputed and data.kind in ("documents", "images"):
+        raise InputError(f"--precomputed is for a similarity; these are {data.kind}.")
+    if data.kind == "documents":
+        return _documents(data, method, similarity, terms)
+    if data.kind == "images":
+        return _images(data, method, similarity)
+    if data.kind == "graph":
+        return _graph(data, method, similarity)
+    _check_range(data)
+    if precomputed:
+        if standardize:
+            raise InputError(
+                "A similarity is not standardized; leave --standardize out."
+            )
+        return Task(data=data, method=method, X=data.X)
+    return _rows(data, method, standardize)
+
+
+def _check_range(data: UserMatrix) -> None:
+    """Refuse values whose powers leave the range of numbers, whatever the method."""
+    values = data.X.data if sparse.issparse(data.X) else data.X
+    largest = max(float(np.max(values, initial=0)), -float(np.min(values, initial=0)))
+    if largest == 0 or 1 / _RANGE <= largest <= _RANGE:
+        return
+    size = "large" if largest > 1 else "small"
+    power = max(int(np.floor(np.log10(largest))), -300)
+    raise InputError(
+        f"The largest value is {largest:.3g} in size, too {size} to compute with. "
+        f"Divide all by 1e{power}: the clusters stay the same."
+    )
+
+
+def _rows(data: UserMatrix, method: str, standardize: bool | None) -> Task:
+    X = data.X
+    if sparse.issparse(X):
+        if standardize:
+            raise InputError(
+                "Sparse rows are not standardized; leave --standardize out."
+            )
+        return Task(data=data, method=method, X=X)
+    task = Task(data=data, method=method, X=X, rows=X)
+    if standardize:
+        mean, spread = X.mean(axis=0), X.std(axis=0)
+        spread = np.where(spread > 0, spread, 1.0)
+        Z = (X - mean) / spread
+        return replace(task, X=Z, rows=Z, mean=mean, spread=spread)
+    names = data.names or [f"column {j + 1}" for j in range(X.shape[1])]
+    apart = far_apart(X, names)
+    if standardize is False and "scale" in parameters_of(method):
+        return replace(task, parameters={"scale": "none"})
+    if apart is None or standardize is False:
+        return task
+    wide, narrow, ratio = apart
+    return replace(task, apart=f"{wide!r} and {narrow!r} differ {ratio:,.0f}-fold")
+
+
+def _documents(
+    data: UserMatrix, method: str, similarity: str | None, terms: list[str] | None
+) -> Task:
+    assert data.documents is not None
+    corpus = count_terms(data.documents, terms=terms)
+    empty = np.flatnonzero(np.diff(corpus.counts.indptr) == 0)
+    notes = [f"{len(corpus.terms):,} terms were counted in {data.n:,} documents."]
+    if len(empty) and terms is None:
+        line = data.ids[empty[0]] if data.ids else str(empty[0] + 1)
+        notes.append(
+            f"{len(empty)} documents share no term with others (first in line {line})."
+        )
+    weights = TermWeights().fit_transform(corpus.counts.astype(np.float64))
+    weights = sparse.csr_array(weights)
+    rows = LSA().fit_transform(weights)
+    on_terms = method in _ON_TERMS and (similarity in (None, "auto", "text"))
+    X = corpus.counts.astype(np.float64) if on_terms else rows
+    return Task(
+        data=data,
+        method=method,
+        X=X,
+        rows=rows,
+        terms=corpus.terms,
+        weights=weights,
+        notes=notes,
+    )
+
+
+def _images(data: UserMatrix, method: str, similarity: str | None) -> Task:
+    from symmf.features.images import ImageFeatures, image_similarity
+
+    if data.n > _MOST_IMAGES:
+        raise DataError(
+            f"{data.n:,} images are compared pair by pair; up to {_MOST_IMAGES:,} fit. "
+            "Give a part of them, or --similarity cosine for their pixels."
+        )
+    notes = ["Images are compared by edges and patches, learned from them alone."]
+    if similarity is not None or "similarity" not in parameters_of(method):
+        return Task(data=data, method=method, X=data.X, rows=data.X)
+    features = ImageFeatures()
+    F = features.fit_transform(data.X)
+    given: dict[str, Any] = {"similarity": "diffusion"}
+    if method == "symmf":
+        given |= {"laplacian_weight": 0.0, **wide_reading(data.n)}
+    return Task(
+        data=data,
+        method=method,
+        X=image_similarity(F),
+        rows=F,
+        parameters=given,
+        features=features,
+        notes=notes,
+    )
+
+
+def wide_reading(n: int) -> dict[str, Any]:
+    """Return the reading for images: 30 columns, unit rows, 20 starts."""
+    given = {
+        "n_columns": min(_IMAGE_COLUMNS, n - 1),
+        "unit_rows": True,
+        "n_init": 20,
+    }
+    known = parameters_of("symmf")
+    return {name: value for name, value in given.items() if name in known}
+
+
+def _graph(data: UserMatrix, method: str, similarity: str | None) -> Task:
+    if "similarity" not in parameters_of(method):
+        able = [name for name in METHODS if "similarity" in parameters_of(name)]
+        raise InputError(
+            f"The method {method!r} clusters rows, and this is a graph. Methods for "
+            f"graphs: {', '.join(able)}."
+        )
+    if similarity not in (None, "precomputed"):
+        raise InputError("A graph is its own similarity; leave --similarity out.")
+    W = data.X
+    degrees = np.asarray(W.sum(axis=1)).ravel()
+    root = np.where(degrees > 0, 1 / np.sqrt(np.maximum(degrees, 1e-300)), 0.0)
+    S = sparse.csr_array(W.multiply(root[:, None]).multiply(root[None, :]))
+    given: dict[str, Any] = {"similarity": "precomputed"}
+    if method == "symmf":
+        given |= {"laplacian_weight": 0.0}
+        if "unit_rows" in parameters_of("symmf"):
+            given["unit_rows"] = True
+    return Task(data=data, method=method, X=S, parameters=given)
+
+
+def parameters_of(method: str) -> Mapping[str, Any]:
+    """Return the parameters of a method."""
+    return inspect.signature(METHODS[method]).parameters

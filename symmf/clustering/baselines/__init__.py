@@ -1,0 +1,1 @@
+"""The methods the paper compares with: one file per row of its tables."""

@@ -1,0 +1,79 @@
+"""scikit-learn's k-means, with a sentence where its own arithmetic would fail."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+from scipy import sparse
+from sklearn import cluster
+from sklearn.utils import check_array
+from sklearn.utils._param_validation import InvalidParameterError
+
+from symmf.clustering.checks import RANGE, check_indices
+from symmf.errors import InputError
+from symmf.linalg import largest_entry
+
+
+class KMeans(cluster.KMeans):
+    """K-means clustering, scikit-learn's own, with the same parameters and bits.
+
+    Squares of very large or very small values leave the range of numbers; such data,
+    and parameters that are out of range, are refused with an
+    :class:`~symmf.errors.InputError`.
+    """
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Cluster the rows of X.
+
+        Parameters
+        ----------
+        X : (n, m) array or scipy sparse matrix
+            One sample per row.
+        y : ignored
+        sample_weight : (n,) array, optional
+            Weights of the samples.
+
+        Returns
+        -------
+        self
+        """
+        X = _taken(X)
+        _check_range(check_array(X, accept_sparse="csr", dtype=_KINDS))
+        try:
+            super().fit(X, y, sample_weight)
+        except InvalidParameterError as error:
+            raise InputError(f"kmeans: {error}") from error
+        return self
+
+    def _check_test_data(self, X: Any) -> Any:
+        """Check new rows, for predict, transform and score alike."""
+        X = super()._check_test_data(_taken(X))
+        _check_range(X)
+        # The compiled code takes rows of the type of the centres only.
+        return X.astype(self.cluster_centers_.dtype, copy=False)
+
+
+def _taken(X: Any) -> Any:
+    """Return X with the index arrays that scikit-learn's k-means takes, checked."""
+    check_indices(X)
+    if sparse.issparse(X) and max(*X.shape, X.nnz) <= np.iinfo(np.int32).max:
+        X = X.tocsr()
+        if X.indices.dtype != np.int32 or X.indptr.dtype != np.int32:
+            indices, indptr = X.indices.astype(np.int32), X.indptr.astype(np.int32)
+            X = type(X)((X.data, indices, indptr), shape=X.shape)
+    return X
+
+
+_KINDS = [np.float64, np.float32]
+
+
+def _check_range(X: Any) -> None:
+    largest = largest_entry(X)
+    limit = RANGE[np.dtype(X.dtype).name]
+    if largest and not 1 / limit <= largest <= limit:
+        power = max(int(np.floor(np.log10(largest))), -300)
+        raise InputError(
+            f"The entries of X go up to {largest:.3g} in size; k-means cannot compute "
+            f"with their squares. Divide X by 1e{power}: the clusters stay the same."
+        )

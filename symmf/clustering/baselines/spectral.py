@@ -1,0 +1,152 @@
+"""Spectral clustering after Ng, Jordan and Weiss."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from symmf.clustering.base import NonnegativeSymmetric, matrix_words
+from symmf.clustering.checks import as_options, check_restarts
+from symmf.clustering.labels import kmeans_rows
+from symmf.common.notation import AnyMatrix, FloatArray
+from symmf.common.seeds import RandomState
+from symmf.linalg import top_eigenpairs
+from symmf.similarity import SymmetricOperator, as_operator, build_similarity
+from symmf.similarity.graphs.self_tuning import (
+    clip_nonnegative,
+    normalised_cut,
+    without_diagonal,
+)
+
+
+def njw_embedding(A: Any, n_clusters: int, rng: np.random.Generator) -> FloatArray:
+    """Return the row-normalised top eigenvectors of D^-1/2 A D^-1/2.
+
+    ``A`` is nonnegative and symmetric (array, sparse matrix or operator). A row of
+    zeros stays zero. Repeated eigenvalues, one per connected component, are all
+    found.
+    """
+    return _njw(as_operator(A), n_clusters, rng)[1]
+
+
+def _njw(
+    A: SymmetricOperator, n_clusters: int, rng: np.random.Generator
+) -> tuple[FloatArray, FloatArray]:
+    """Return the top eigenvalues and the row-normalised eigenvectors."""
+    values, E = top_eigenpairs(normalised_cut(A), n_clusters, rng)
+    norms = np.linalg.norm(E, axis=1, keepdims=True)
+    return values, np.divide(E, norms, out=np.zeros_like(E), where=norms > 1e-12)
+
+
+class Spectral(NonnegativeSymmetric):
+    r"""Normalised spectral clustering.
+
+    The rows of the k leading eigenvectors E of
+
+    .. math:: N = D^{-1/2} A D^{-1/2}, \qquad A_{ii} = 0,
+
+    which minimise the relaxed normalised cut
+
+    .. math:: \min_{E^TE = I} \mathrm{tr}\big(E^T (I - N) E\big),
+
+    are scaled to unit length and clustered by k-means.
+
+    Parameters
+    ----------
+    n_clusters : int
+        Number of clusters, and of eigenvectors.
+    similarity : str
+        How A is built from X; negative entries are clipped at zero. By default the
+        self-tuning graph of nearest neighbours.
+    similarity_options : dict, optional
+        Passed to the similarity. The graphs are built without normalised-cut scaling
+        unless it is asked for: N scales already.
+    n_init : int
+        Starts of k-means, the first from pivoted QR, the others by k-means++.
+    random_state : int, Generator, RandomState or None
+        Seeds Lanczos and k-means.
+
+    Attributes
+    ----------
+    labels_ : (n,) array
+        Cluster of each sample.
+    H_ : (n, n_clusters) array
+        The embedding that is clustered, unit rows.
+    eigenvalues_ : (n_clusters,) array
+        The leading eigenvalues of N, descending; 1 once per connected component.
+    objective_ : float
+        The relaxed normalised cut, the sum of 1 - eigenvalue.
+    matrix_ : str
+        What was factored, in words.
+    solver_ : str
+        Always ``"eigen"``.
+    n_iter_ : int
+        Always 1: there is no iteration but Lanczos.
+    stop_ : str
+        Always ``"tolerance"``.
+
+    Notes
+    -----
+    Lanczos can miss copies of a repeated eigenvalue, and a graph with several
+    components has the eigenvalue 1 once for each; copies are searched for until there
+    are no more. A sample without neighbours has a zero row. X may be sparse, and the
+    similarity implicit.
+
+    References
+    ----------
+    A. Ng, M. Jordan, Y. Weiss, "On spectral clustering: analysis and an algorithm",
+    NIPS 2001.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_moons
+    >>> X, y = make_moons(100, noise=0.03, random_state=0)
+    >>> labels = Spectral(n_clusters=2, random_state=0).fit_predict(X)
+    >>> len(set(labels[y == 0])), len(set(labels[y == 1]))
+    (1, 1)
+    """
+
+    def __init__(
+        self,
+        n_clusters: int = 8,
+        *,
+        similarity: str = "self_tuning",
+        similarity_options: dict[str, Any] | None = None,
+        n_init: int = 4,
+        random_state: RandomState = None,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.similarity = similarity
+        self.similarity_options = similarity_options
+        self.n_init = n_init
+        self.random_state = random_state
+
+    def _similarity(self, X: AnyMatrix) -> SymmetricOperator:
+        options = as_options("similarity_options", self.similarity_options)
+        given = dict(options)
+        if self.similarity in ("self_tuning", "cosine_knn"):
+            options.setdefault("ncut", False)
+        A = build_similarity(X, self.similarity, **options)
+        clipped = clip_nonnegative(A)
+        self.matrix_ = matrix_words(
+            self.similarity, given, clipped=clipped is not A, symbol="N"
+        )
+        return without_diagonal(clipped)
+
+    def _fit(self, X: AnyMatrix, rng: np.random.Generator) -> None:
+        check_restarts(self.n_init, "n_init")
+        A = self._similarity(X)
+        self.eigenvalues_, self.H_ = _njw(A, self.n_clusters, rng)
+        self.objective_ = float(np.sum(1 - self.eigenvalues_))
+        self.solver_ = "eigen"
+        self.n_iter_ = 1
+        self.stop_ = "tolerance"
+        self.labels_ = kmeans_rows(
+            self.H_,
+            self.n_clusters,
+            n_init=self.n_init,
+            random_state=rng,
+            max_iter=1000,
+            init="cluster_qr",
+        )

@@ -1,0 +1,170 @@
+"""SymNMF: symmetric nonnegative matrix factorization of a graph."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from symmf.clustering.base import NonnegativeSymmetric, best_of
+from symmf.clustering.checks import check_restarts
+from symmf.clustering.labels import argmax_rows
+from symmf.common.notation import AnyMatrix
+from symmf.common.seeds import RandomState
+from symmf.common.validation import check_choice
+from symmf.similarity import SymmetricOperator
+from symmf.solvers import Factorization, factorize
+
+#: up to this many samples the authors take Newton's method
+NEWTON_LIMIT = 2000
+# The algorithms, and what ``tol=None`` stands for.
+_TOL = {"gradient": 1e-8, "newton": 1e-3, "anls": 1e-3}
+
+
+class SymNMF(NonnegativeSymmetric):
+    r"""Clustering by symmetric nonnegative matrix factorization.
+
+    .. math:: \min_{H \ge 0} \|A - HH^T\|_F^2
+
+    by projected gradient with momentum; by the authors' Newton-like method on the free
+    entries of each column; or by their alternating least squares on
+
+    .. math:: \min_{W, H \ge 0} \|A - WH^T\|_F^2 + \alpha \|W - H\|_F^2 .
+
+    A sample belongs to the largest entry of its row of H.
+
+    Parameters
+    ----------
+    n_clusters : int
+        Number of clusters, and of columns of H.
+    algorithm : {"auto", "gradient", "newton", "anls"}
+        ``auto`` is projected gradient, which ends at the same objective in a fraction
+        of the time; as published, Newton up to 2000 samples and alternating least
+        squares above.
+    coupling : float, optional
+        alpha of the alternating method; by default the square of the largest entry of
+        A.
+    similarity : str
+        How A is built from X; negative entries are clipped at zero. By default the
+        self-tuning graph of nearest neighbours with normalised-cut scaling.
+    similarity_options : dict, optional
+        Passed to the similarity.
+    n_restarts : int
+        Random starts; the one with the smallest objective is kept.
+    max_iter : int
+        Largest number of iterations of a start.
+    tol : float, optional
+        0 never stops. ``gradient`` stops when the objective falls by at most
+        ``tol * ||A||_F^2`` twice in a row, by default 1e-8; the others when the
+        projected gradient has shrunk by this factor, by default 1e-3 as in the authors'
+        own clustering program.
+    published : bool
+        The authors' algorithms, with Cholesky factors in Newton's.
+    random_state : int, Generator, RandomState or None
+        Seeds the start, uniform and scaled to the mean of A.
+
+    Attributes
+    ----------
+    labels_ : (n,) array
+        Cluster of each sample.
+    H_ : (n, n_clusters) array
+        The factor.
+    P_ : (n, n_clusters) array or None
+        W of the alternating method.
+    algorithm_ : {"gradient", "newton", "anls"}
+        What was used.
+    matrix_ : str
+        What was factored, in words.
+    solver_ : str
+        The solver that ran.
+    n_iter_ : int
+    stop_ : str
+    objective_ : float
+        ||A - H H^T||_F^2.
+    error_ : float
+        The same divided by ||A||_F^2.
+    history_ : History
+
+    Notes
+    -----
+    Projected gradient needs one product with A per iteration, Newton about twenty (by
+    conjugate gradients; as published it factors up to k dense n x n matrices). The
+    alternating method needs two products and two nonnegative least squares. A may be
+    implicit, but for Newton as published.
+
+    References
+    ----------
+    D. Kuang, S. Yun, H. Park, "SymNMF: nonnegative low-rank approximation of a
+    similarity matrix for graph clustering", J. Global Optim. 62, 2015.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_blobs
+    >>> X, y = make_blobs(60, centers=[(0, 9), (9, 0)], random_state=0)
+    >>> labels = SymNMF(2, random_state=0).fit_predict(X)
+    >>> len(set(labels[y == 0])), len(set(labels[y == 1]))
+    (1, 1)
+    """
+
+    def __init__(
+        self,
+        n_clusters: int = 8,
+        *,
+        algorithm: str = "auto",
+        coupling: float | None = None,
+        similarity: str = "self_tuning",
+        similarity_options: dict[str, Any] | None = None,
+        n_restarts: int = 1,
+        max_iter: int = 1000,
+        tol: float | None = None,
+        published: bool = False,
+        random_state: RandomState = None,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.algorithm = algorithm
+        self.coupling = coupling
+        self.similarity = similarity
+        self.similarity_options = similarity_options
+        self.n_restarts = n_restarts
+        self.max_iter = max_iter
+        self.tol = tol
+        self.published = published
+        self.random_state = random_state
+
+    def _fit(self, X: AnyMatrix, rng: np.random.Generator) -> None:
+        check_choice("algorithm", self.algorithm, ("auto", *_TOL))
+        check_restarts(self.n_restarts)
+        A = self._similarity(X)
+        self.algorithm_ = self._algorithm(A.shape[0])
+        fit = best_of(self.n_restarts, lambda: self._solve(A, rng))
+        self._store(fit, A, self.matrix_)
+        self.labels_ = argmax_rows(fit.H, A.matmat(fit.H))
+
+    def _algorithm(self, n: int) -> str:
+        if self.algorithm != "auto":
+            return self.algorithm
+        if not self.published:
+            return "gradient"
+        return "newton" if n <= NEWTON_LIMIT else "anls"
+
+    def _solve(self, A: SymmetricOperator, rng: np.random.Generator) -> Factorization:
+        solver, options = self._solver()
+        default = _TOL[self.algorithm_]
+        return factorize(
+            A,
+            self.n_clusters,
+            solver=solver,
+            constraint="nonnegative",
+            start="symm_mean",
+            max_iter=self.max_iter,
+            tol=default if self.tol is None else self.tol,
+            random_state=rng,
+            **options,
+        )
+
+    def _solver(self) -> tuple[str, dict[str, Any]]:
+        if self.algorithm_ == "anls":
+            return "symnmf_anls", {"coupling": self.coupling}
+        if self.algorithm_ == "newton":
+            return "newton", {"method": "cholesky" if self.published else "cg"}
+        return "projected_gradient", {"acceleration": "momentum"}

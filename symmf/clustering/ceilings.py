@@ -1,0 +1,137 @@
+"""What labels would give: cross-validated classifiers, scored like a clustering.
+
+No clusterer: it sees the classes. It answers which scores are within reach of the
+features at all, so that a published value above every classifier's can be named.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from sklearn.base import BaseEstimator
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+from sklearn.model_selection import StratifiedKFold, cross_val_predict
+from sklearn.naive_bayes import GaussianNB, MultinomialNB
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.preprocessing import LabelEncoder
+from sklearn.svm import SVC, LinearSVC
+
+from symmf.common.notation import AnyMatrix, LabelArray
+from symmf.common.seeds import RandomState, as_generator
+from symmf.common.validation import check_name, check_number
+from symmf.errors import InputError
+
+
+def _naive_bayes(X: AnyMatrix, seed: int) -> Any:  # noqa: ARG001
+    """Multinomial where entries can be counts, Gaussian where some are negative."""
+    return GaussianNB() if X.min() < 0 else MultinomialNB()
+
+
+# Each takes X and a seed; the settings are the textbook ones and were not tuned.
+CLASSIFIERS: dict[str, Callable[[AnyMatrix, int], Any]] = {
+    "nearest": lambda X, seed: KNeighborsClassifier(1),  # noqa: ARG005
+    "nine_nearest": lambda X, seed: KNeighborsClassifier(9),  # noqa: ARG005
+    "linear_svm": lambda X, seed: LinearSVC(random_state=seed, dual="auto"),  # noqa: ARG005
+    "naive_bayes": _naive_bayes,
+    "shrunk_lda": lambda X, seed: LinearDiscriminantAnalysis(  # noqa: ARG005
+        solver="lsqr", shrinkage="auto"
+    ),
+    "kernel_nearest": lambda X, seed: KNeighborsClassifier(  # noqa: ARG005
+        9, metric="precomputed"
+    ),
+    "kernel_svm": lambda X, seed: SVC(kernel="precomputed", random_state=seed),  # noqa: ARG005
+}
+# Classifiers that take the (n, n) similarities of the samples instead of rows.
+PAIRWISE = ("kernel_nearest", "kernel_svm")
+
+
+class Ceiling(BaseEstimator):
+    """Predict every sample by a classifier trained on the other folds.
+
+    Parameters
+    ----------
+    n_clusters : int
+        Number of classes; taken for the sake of one interface and not used.
+    classifier : str
+        ``nearest`` (1 neighbour), ``nine_nearest``, ``linear_svm``, ``naive_bayes``
+        (multinomial; Gaussian for data with negative entries) or ``shrunk_lda``
+        (linear discriminants with Ledoit-Wolf shrinkage); where X holds the (n, n)
+        similarities of the samples, ``kernel_nearest`` (9 neighbours) or
+        ``kernel_svm``.
+    n_splits : int
+        Folds; fewer where the smallest class has fewer samples.
+    random_state : int, Generator, RandomState or None
+        Seeds the folds and the classifier.
+
+    Attributes
+    ----------
+    labels_ : (n,) array
+        Predicted class of each sample, each from a model that did not see it.
+
+    Notes
+    -----
+    A classifier is not an upper bound in the sense of a proof: another one may do
+    better. It is evidence of another kind than :mod:`symmf.audit`, and a weaker one.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = Ceiling(3, classifier="shrunk_lda", random_state=0).fit(X, y)
+    >>> round(float((model.labels_ == y).mean()), 2)
+    0.98
+    """
+
+    #: ``fit`` needs the classes; a run hands them over to such a method only
+    uses_labels = True
+
+    def __init__(
+        self,
+        n_clusters: int = 2,
+        *,
+        classifier: str = "nearest",
+        n_splits: int = 5,
+        random_state: RandomState = None,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.classifier = classifier
+        self.n_splits = n_splits
+        self.random_state = random_state
+
+    def fit(self, X: AnyMatrix, y: Any = None) -> Ceiling:
+        """Predict every row of X from the classes of the other folds."""
+        check_name("classifier", self.classifier, CLASSIFIERS)
+        check_number("n_splits", self.n_splits, least=2, whole=True)
+        if y is None:
+            raise InputError("A ceiling is found with labels: give y.")
+        codes = LabelEncoder().fit_transform(y)
+        smallest = int(np.bincount(codes).min())
+        if smallest < 2:
+            raise InputError("Every class needs at least 2 samples to be predicted.")
+        seed = int(as_generator(self.random_state).integers(2**31))
+        model = CLASSIFIERS[self.classifier](X, seed)
+        if self.classifier == "shrunk_lda" and sparse.issparse(X):
+            raise InputError(
+                "The classifier 'shrunk_lda' needs dense rows: add the step 'lsa'."
+            )
+        if self.classifier in PAIRWISE and X.shape[0] != X.shape[1]:
+            raise InputError(
+                f"The classifier {self.classifier!r} needs the similarities of all "
+                f"pairs of samples, an n x n matrix; X is {X.shape[0]} x {X.shape[1]}. "
+                "Add a step such as 'image_similarity'."
+            )
+        folds = StratifiedKFold(
+            min(self.n_splits, smallest), shuffle=True, random_state=seed
+        )
+        if self.classifier == "kernel_nearest":
+            X = X.max() - X
+        predicted = cross_val_predict(model, X, codes, cv=folds)
+        self.labels_: LabelArray = np.asarray(predicted, dtype=np.int64)
+        return self
+
+
+#: methods that see the classes: they stand beside the clusterers, never among them
+CEILINGS: dict[str, Any] = {"ceiling": Ceiling}

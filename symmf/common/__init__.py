@@ -1,0 +1,1 @@
+"""What every package uses: errors aside, no knowledge of clustering."""

@@ -1,0 +1,1 @@
+"""Rows in dask arrays: their products, their operators, and folders read lazily."""

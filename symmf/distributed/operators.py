@@ -1,0 +1,298 @@
+r"""Operators whose entries live on a Dask cluster, or on disk.
+
+With row blocks F_1 .. F_p of F, the product
+
+.. math:: A V = F (F^T V), \qquad F^T V = \sum_i F_i^T V_i
+
+is a map and a reduce: blocks stay on their workers, V and the result on the client.
+Every product is one graph of tasks, so that what a lost worker held is computed again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from symmf.common.notation import AnyMatrix, FloatArray
+from symmf.distributed.rows import Cluster, DistributedRows, check_array
+from symmf.errors import InputError
+from symmf.similarity.operators import EXACT_NORM_LIMIT, SymmetricOperator
+from symmf.similarity.row_features import RowFeatures
+from symmf.similarity.symmetry import (
+    check_square,
+    check_symmetric_products,
+    not_symmetric,
+    symmetry_slack,
+)
+
+# F^T F of so many features still fits on a worker.
+_MOST_FEATURES = 4096
+# Strips of dense rows hold at most so many entries.
+_STRIP_ENTRIES = 4_000_000
+
+
+class DistributedGram(SymmetricOperator):
+    """A = F F^T for rows of F in the blocks of a dask array.
+
+    Parameters
+    ----------
+    X : dask array chunked by rows, DistributedRows, or sequence of row blocks
+        Blocks are arrays or scipy sparse matrices. On a cluster they are computed up
+        to three times at the start and then stay with the workers; without a cluster
+        they are computed again for every product, on the threads of this process.
+    client : distributed.Client, optional
+        By default the client in use, if there is one.
+    centre, unit : bool
+        Subtract the column means; scale rows to unit length. For sparse blocks both
+        stay implicit.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> da = __import__("pytest").importorskip("dask.array")
+    >>> X = da.from_array(np.array([[3.0, 4.0], [4.0, 3.0], [0.0, 1.0]]), chunks=(2, 2))
+    >>> DistributedGram(X, centre=False).toarray().round(2)
+    array([[1.  , 0.96, 0.8 ],
+           [0.96, 1.  , 0.6 ],
+           [0.8 , 0.6 , 1.  ]])
+    """
+
+    def __init__(
+        self, X: Any, client: Any = None, *, centre: bool = True, unit: bool = True
+    ) -> None:
+        rows = X if isinstance(X, DistributedRows) else DistributedRows.of(X, client)
+        super().__init__(rows.shape[0], rows.dtype)
+        self.n_features = rows.shape[1]
+        self.fro2_exact = self.shape[0] <= EXACT_NORM_LIMIT
+        self.mean: FloatArray | None = rows.mean() if centre else None
+        self.unit = unit
+        self._heights, self._cluster = rows.heights, rows.cluster
+        task, mean = self._cluster.task, self.mean
+        if mean is not None:
+            mean = task(_itself, mean)
+        self._blocks = self._cluster.keep(
+            [task(_features, block, mean, unit) for block in rows.blocks]
+        )
+
+    def _partial(self, V: FloatArray) -> Any:
+        """Return the task of F^T V."""
+        V = np.asarray(V, dtype=self.dtype)
+        pairs = zip(self._blocks, _cut(V, self._heights), strict=True)
+        return self._cluster.total([self._cluster.task(_tdot, F, v) for F, v in pairs])
+
+    def _matmat(self, V: FloatArray) -> FloatArray:
+        Y = self._cluster.shared(self._partial(V))
+        products = [self._cluster.task(_dot, F, Y) for F in self._blocks]
+        return np.concatenate(self._cluster.compute(products))
+
+    def transposed_product(self, V: FloatArray) -> FloatArray:
+        """Return F^T V, a row for every feature."""
+        return np.asarray(self._cluster.compute([self._partial(V)])[0])
+
+    @cached_property
+    def _squared(self) -> FloatArray:
+        parts = [self._cluster.task(_squared_norms, F) for F in self._blocks]
+        return np.concatenate(self._cluster.compute(parts)).astype(self.dtype)
+
+    def diagonal(self) -> FloatArray:
+        """Return the squared row norms."""
+        return self._squared
+
+    def _exact_fro2(self) -> float:
+        cluster = self._cluster
+        if self.n_features <= min(self.shape[0], _MOST_FEATURES):
+            # ||F F^T|| = ||F^T F||.
+            G = cluster.total([cluster.task(_second_moment, F) for F in self._blocks])
+            (found,) = cluster.compute([cluster.task(_squares, G)])
+            return float(found)
+        pairs = [
+            cluster.task(_pair_squares, F, E, 1 if i == j else 2)
+            for i, F in enumerate(self._blocks)
+            for j, E in enumerate(self._blocks[: i + 1])
+        ]
+        return float(sum(cluster.compute(pairs)))
+
+    @cached_property
+    def max_entry(self) -> float:
+        """The largest entry: on the diagonal, by Cauchy and Schwarz."""
+        return float(self.diagonal().max())
+
+    @property
+    def eigenvalue_floor(self) -> float:
+        """F F^T is positive semidefinite."""
+        return 0.0
+
+
+class DistributedMatrix(SymmetricOperator):
+    """An explicit symmetric matrix in the chunks of a dask array.
+
+    Parameters
+    ----------
+    M : (n, n) dask array
+        Chunks of any shape, arrays or scipy sparse matrices.
+    client : distributed.Client, optional
+        By default the client in use, if there is one.
+    """
+
+    def __init__(self, M: Any, client: Any = None) -> None:
+        check_array(M, "M")
+        if np.isnan(M.shape).any():
+            raise InputError(
+                "The sizes of M's chunks are not known; call M.compute_chunk_sizes()."
+            )
+        check_square(M.shape)
+        single = M.dtype == np.float32
+        super().__init__(M.shape[0], np.float32 if single else np.float64)
+        cluster = self._cluster = Cluster(client)
+        whole = M.to_delayed()
+        flat = cluster.keep(
+            [cluster.task(_as_type, chunk, self.dtype) for chunk in whole.ravel()]
+        )
+        self._grid = [
+            flat[i : i + whole.shape[1]] for i in range(0, len(flat), whole.shape[1])
+        ]
+        self._heights, self._widths = M.chunks
+        self._check(M)
+
+    def _check(self, M: Any) -> None:
+        """Refuse entries that are not finite, and matrices that are not symmetric."""
+        sums = self._cluster.compute(
+            [
+                self._cluster.task(_chunk_facts, chunk)
+                for row in self._grid
+                for chunk in row
+            ]
+        )
+        scale = float(np.max([found[1] for found in sums]))
+        if not np.isfinite(scale):
+            raise InputError(
+                "M has a NaN or infinite entry; clean or drop such rows first."
+            )
+        self._fro2, self._max = sum(s[0] for s in sums), max(s[2] for s in sums)
+        if not isinstance(M._meta, np.ndarray):
+            check_symmetric_products(self)
+            return
+        (gap,) = self._cluster.compute([abs(M - M.T).max()])
+        if gap > symmetry_slack(self.dtype) * scale:
+            raise InputError(not_symmetric(float(gap)))
+
+    def _matmat(self, V: FloatArray) -> FloatArray:
+        V = np.asarray(V, dtype=self.dtype)
+        task, total = self._cluster.task, self._cluster.total
+        parts = [task(_itself, part) for part in _cut(V, self._widths)]
+        outs = [
+            total([task(_product, M, v) for M, v in zip(row, parts, strict=True)])
+            for row in self._grid
+        ]
+        return np.concatenate(self._cluster.compute(outs))
+
+    def diagonal(self) -> FloatArray:
+        """Return the diagonal."""
+        top = np.concatenate([[0], np.cumsum(self._heights)]).astype(int)
+        left = np.concatenate([[0], np.cumsum(self._widths)]).astype(int)
+        tasks, places = [], []
+        for i, row in enumerate(self._grid):
+            for j, chunk in enumerate(row):
+                first = max(top[i], left[j])
+                last = min(top[i + 1], left[j + 1])
+                if first < last:
+                    given = (int(first - top[i]), int(first - left[j]), last - first)
+                    tasks.append(self._cluster.task(_diagonal, chunk, *given))
+                    places.append(slice(first, last))
+        out = np.empty(self.shape[0], self.dtype)
+        for place, part in zip(places, self._cluster.compute(tasks), strict=True):
+            out[place] = part
+        return out
+
+    @property
+    def fro2(self) -> float:
+        """||M||_F^2."""
+        return float(self._fro2)
+
+    @property
+    def max_entry(self) -> float:
+        """The largest entry, signed."""
+        return float(self._max)
+
+
+def _cut(V: FloatArray, sizes: Any) -> list[FloatArray]:
+    return np.split(V, np.cumsum(sizes)[:-1])
+
+
+def _itself(value: Any) -> Any:
+    return value
+
+
+def _features(block: AnyMatrix, mean: FloatArray | None, unit: bool) -> RowFeatures:
+    return RowFeatures(block, centre=mean is not None, unit=unit, mean=mean)
+
+
+def _tdot(F: RowFeatures, V: FloatArray) -> FloatArray:
+    return F.tdot(V)
+
+
+def _dot(F: RowFeatures, Y: FloatArray) -> FloatArray:
+    return F.dot(Y)
+
+
+def _squared_norms(F: RowFeatures) -> FloatArray:
+    return F.squared_norms()
+
+
+def _second_moment(F: RowFeatures) -> FloatArray:
+    """Return F^T F of a block, a strip of rows at a time."""
+    G = np.zeros((F.shape[1], F.shape[1]))
+    for strip in _strips(F):
+        wide = strip.astype(np.float64, copy=False)
+        G += wide.T @ wide
+    return G
+
+
+def _strips(F: RowFeatures) -> Iterator[FloatArray]:
+    size = max(1, _STRIP_ENTRIES // F.shape[1])
+    for first in range(0, F.shape[0], size):
+        yield F.rows(slice(first, first + size))
+
+
+def _squares(G: FloatArray) -> float:
+    return float(np.einsum("ij,ij->", G, G))
+
+
+def _pair_squares(F: RowFeatures, E: RowFeatures, times: int) -> float:
+    """Return ||F E^T||_F^2, counted so many times."""
+    if F.sparse and E.sparse:
+        # Dense strips of many features would be mostly zeros.
+        XT = sparse.csr_array(E.XT)
+        size = max(1, _STRIP_ENTRIES // E.shape[0])
+        every = np.arange(F.shape[0])
+        parts = (every[first : first + size] for first in range(0, len(every), size))
+        blocks = (F.cross_rows(rows, E, XT) for rows in parts)
+    else:
+        blocks = (E.dot(strip.T) for strip in _strips(F))
+    squares = (np.einsum("ij,ij->", b, b, dtype=np.float64) for b in blocks)
+    return times * float(sum(squares))
+
+
+def _as_type(chunk: Any, dtype: Any) -> AnyMatrix:
+    chunk = sparse.csr_array(chunk) if sparse.issparse(chunk) else np.asarray(chunk)
+    return chunk.astype(dtype, copy=False)
+
+
+def _chunk_facts(chunk: AnyMatrix) -> tuple[float, float, float]:
+    """Return the sum of squares, the largest absolute value and the largest value."""
+    values = chunk.data if sparse.issparse(chunk) else chunk
+    largest = float(values.max(initial=0 if sparse.issparse(chunk) else -np.inf))
+    size = max(largest, -float(values.min(initial=0)))
+    return float(np.sum(np.square(values, dtype=np.float64))), size, largest
+
+
+def _product(M: AnyMatrix, V: FloatArray) -> FloatArray:
+    return np.asarray(M @ V)
+
+
+def _diagonal(chunk: AnyMatrix, row: int, column: int, count: int) -> FloatArray:
+    return np.asarray(chunk[row : row + count, column : column + count].diagonal())

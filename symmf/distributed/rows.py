@@ -1,0 +1,271 @@
+"""Rows in the blocks of a dask array: where they are computed, and what is asked first.
+
+Nothing here imports dask before it is given something made by it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+import warnings
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from symmf.common.notation import AnyMatrix, FloatArray
+from symmf.errors import InputError, SymmfError
+from symmf.linalg import largest_entry
+
+# So many partial sums are added by one task.
+_FAN_IN = 8
+
+
+def _dask() -> Any:
+    import dask.base
+
+    return dask
+
+
+def is_dask(X: Any) -> bool:
+    """Tell whether X is a dask collection (array, data frame, delayed value)."""
+    base = sys.modules.get("dask.base")
+    return base is not None and bool(base.is_dask_collection(X))
+
+
+class Cluster:
+    """Where tasks run: a client of ``dask.distributed``, or threads of this process.
+
+    Parameters
+    ----------
+    client : distributed.Client, optional
+        By default the client in use, if there is one.
+    """
+
+    def __init__(self, client: Any = None) -> None:
+        distributed = sys.modules.get("distributed")
+        if client is None and distributed is not None:
+            used = getattr(_dask().base.get_scheduler(), "__self__", None)
+            client = used if isinstance(used, distributed.Client) else None
+        self.client = client
+
+    def task(self, function: Callable[..., Any], *given: Any, **named: Any) -> Any:
+        """Return a task that has not run; values and other tasks may be given."""
+        return _dask().delayed(function, pure=False)(*given, **named)
+
+    def keep(self, tasks: list[Any]) -> list[Any]:
+        """Run tasks and leave their results with the workers.
+
+        Without a client nothing is kept: blocks are read again whenever they are used,
+        so that data larger than memory can be.
+        """
+        if self.client is None:
+            return tasks
+        return list(self._tell(self.client.persist, tasks))
+
+    def compute(self, tasks: list[Any]) -> list[Any]:
+        """Run tasks and return their results."""
+        if self.client is None:
+            return list(self._tell(lambda given: _dask().compute(*given), tasks))
+        client = self.client
+        return list(self._tell(lambda given: client.compute(given, sync=True), tasks))
+
+    def shared(self, task: Any) -> Any:
+        """Return a value that all blocks need: a task of the cluster, or the value.
+
+        In one process it is computed first, so that no block waits for it in memory.
+        """
+        return task if self.client is not None else self.compute([task])[0]
+
+    def total(self, parts: Sequence[Any]) -> Any:
+        """Return the task that adds parts, in a fixed order, a few at a time."""
+        parts = list(parts)
+        while len(parts) > 1:
+            parts = [
+                self.task(_add, parts[i : i + _FAN_IN])
+                for i in range(0, len(parts), _FAN_IN)
+            ]
+        return parts[0]
+
+    def _tell(self, run: Callable[[list[Any]], Any], tasks: list[Any]) -> Any:
+        """Run; what the cluster does becomes a sentence."""
+        try:
+            with warnings.catch_warnings():
+                # V of n x k numbers travels with the tasks that multiply by it.
+                warnings.filterwarnings("ignore", "Sending large graph")
+                return run(tasks)
+        except (Exception, asyncio.CancelledError) as error:
+            kind = type(error)
+            if isinstance(error, ImportError) or "deserializ" in str(error):
+                raise SymmfError(
+                    "The dask cluster cannot read what it was sent. Its scheduler and "
+                    "workers need the same versions of Python, dask and symmf as this "
+                    f"process, and whatever X is made with ({kind.__name__})."
+                ) from error
+            if kind.__module__.partition(".")[0] == "distributed" or isinstance(
+                error, asyncio.CancelledError
+            ):
+                raise SymmfError(
+                    f"The dask cluster did not finish the computation ({kind.__name__}"
+                    "): workers were lost, or ran out of memory, more often than they "
+                    "are replaced, or the scheduler is gone. Look at its log; smaller "
+                    "blocks of rows need less memory."
+                ) from error
+            raise
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DistributedRows:
+    """Rows of real, finite numbers in blocks that stay where they are.
+
+    Attributes
+    ----------
+    blocks : list of tasks
+        Each gives an array or scipy sparse matrix of floats.
+    heights : list of int
+        Their numbers of rows.
+    largest : float
+        The largest absolute value.
+    """
+
+    cluster: Cluster
+    blocks: list[Any]
+    heights: list[int]
+    shape: tuple[int, int]
+    dtype: Any
+    largest: float
+
+    @classmethod
+    def of(cls, X: Any, client: Any = None) -> DistributedRows:
+        """Look at every block once; none is kept.
+
+        Parameters
+        ----------
+        X : dask array chunked by rows, or sequence of row blocks
+        client : distributed.Client, optional
+
+        Raises
+        ------
+        InputError
+            If it is no matrix of finite real numbers; the sentence says what to do.
+        """
+        cluster = Cluster(client)
+        blocks = [cluster.task(_as_floats, block) for block in _blocks_of(X)]
+        facts = cluster.compute([cluster.task(_facts, block) for block in blocks])
+        filled = [i for i, fact in enumerate(facts) if fact["rows"]]
+        if not filled or len({facts[i]["columns"] for i in filled}) != 1:
+            raise InputError(
+                "Row blocks must have the same number of columns and at least one row "
+                "between them."
+            )
+        first = 0
+        for fact in facts:
+            if fact["wrong"] is not None:
+                raise InputError(
+                    "Input X contains NaN or infinity (first in row "
+                    f"{first + fact['wrong']}); clean or drop such rows first."
+                )
+            first += fact["rows"]
+        facts = [facts[i] for i in filled]
+        return cls(
+            cluster=cluster,
+            blocks=[blocks[i] for i in filled],
+            heights=[fact["rows"] for fact in facts],
+            shape=(first, facts[0]["columns"]),
+            dtype=np.result_type(*(fact["dtype"] for fact in facts)),
+            largest=max(fact["largest"] for fact in facts),
+        )
+
+    def times(self, factor: float) -> DistributedRows:
+        """Return the rows multiplied by a number."""
+        blocks = [self.cluster.task(_times, block, factor) for block in self.blocks]
+        return replace(self, blocks=blocks, largest=self.largest * factor)
+
+    def mean(self) -> FloatArray:
+        """Return the column means."""
+        sums = [self.cluster.task(_column_sums, block) for block in self.blocks]
+        (total,) = self.cluster.compute([self.cluster.total(sums)])
+        return np.asarray(total / self.shape[0]).astype(self.dtype)
+
+
+def check_array(X: Any, name: str = "X") -> None:
+    """Raise InputError unless X is a dask array of two dimensions and real numbers."""
+    if hasattr(X, "to_dask_array"):
+        raise InputError(
+            f"{name} is a dask data frame; give {name}.to_dask_array(lengths=True)."
+        )
+    if not hasattr(X, "to_delayed") or not hasattr(X, "rechunk"):
+        raise InputError(f"{name} must be a dask array, not a {type(X).__name__}.")
+    if X.ndim != 2:
+        raise InputError(f"{name} must have two dimensions; it has {X.ndim}.")
+    if np.dtype(X.dtype).kind not in "fiub":
+        raise InputError(f"{name} must hold real numbers; its type is {X.dtype}.")
+
+
+def _blocks_of(X: Any) -> list[Any]:
+    """Return row blocks; chunks of columns are joined, into blocks of a usual size."""
+    if not is_dask(X):
+        if not isinstance(X, Sequence) or not len(X):
+            raise InputError("X must be a dask array or a sequence of row blocks.")
+        return list(X)
+    check_array(X)
+    if X.shape[1] == 0:
+        raise InputError("X has 0 features; at least one column is needed.")
+    if X.numblocks[1] > 1:
+        if np.isnan(X.shape).any():
+            raise InputError(
+                "The columns of X are in several chunks and its number of rows is not "
+                "known, so the chunks cannot be joined. Call X.compute_chunk_sizes() "
+                "first, or X = X.rechunk({1: -1}) where X is made."
+            )
+        X = X.rechunk({0: "auto", 1: -1})
+    return list(X.to_delayed()[:, 0])
+
+
+def _as_floats(block: Any) -> AnyMatrix:
+    """Return an array or csr array of floats; runs on a worker."""
+    block = sparse.csr_array(block) if sparse.issparse(block) else np.asarray(block)
+    if block.dtype.kind not in "fiub":
+        raise InputError(f"X must hold real numbers; its type is {block.dtype}.")
+    if block.dtype not in (np.float32, np.float64):
+        block = block.astype(np.float64)
+    return block
+
+
+def _facts(block: AnyMatrix) -> dict[str, Any]:
+    values = block.data if sparse.issparse(block) else block
+    largest = largest_entry(block)
+    wrong = None
+    if not np.isfinite(largest):
+        dense = ~np.isfinite(values)
+        if sparse.issparse(block):
+            at = int(np.argmax(dense))
+            wrong = int(np.searchsorted(block.indptr, at, side="right")) - 1
+        else:
+            wrong = int(np.argmax(dense.any(axis=1)))
+    return {
+        "rows": block.shape[0],
+        "columns": block.shape[1],
+        "dtype": block.dtype,
+        "largest": largest,
+        "wrong": wrong,
+    }
+
+
+def _column_sums(block: AnyMatrix) -> FloatArray:
+    return np.asarray(block.sum(axis=0, dtype=np.float64)).ravel()
+
+
+def _times(block: AnyMatrix, factor: float) -> AnyMatrix:
+    # In two steps: the number itself may be beyond the range of the precision.
+    half = block.dtype.type(np.sqrt(factor))
+    return block * half * half
+
+
+def _add(parts: list[Any]) -> Any:
+    total = parts[0].copy() if isinstance(parts[0], np.ndarray) else parts[0]
+    for part in parts[1:]:
+        total += part
+    return total

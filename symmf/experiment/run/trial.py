@@ -1,0 +1,129 @@
+"""One trial: choose the samples, preprocess, fit, score. Failures are outcomes too."""
+
+from __future__ import annotations
+
+import time
+import traceback
+import warnings
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from symmf.common.notation import FloatArray
+from symmf.experiment.run.memory import MemoryMeter, is_out_of_memory
+from symmf.experiment.values import Job, Outcome, Status, now
+
+if TYPE_CHECKING:
+    from symmf.datasets import Dataset
+
+
+def build(job: Job) -> Any:
+    """Return the estimator of a trial with all its parameters set."""
+    trial = job.trial
+    parameters = dict(trial.parameters)
+    parameters |= {"n_clusters": trial.n_clusters, "random_state": trial.random_state}
+    if trial.laplacian_weight is not None:
+        parameters["laplacian_weight"] = trial.laplacian_weight
+    return job.estimator(**parameters)
+
+
+def run_trial(job: Job, data: Dataset) -> Outcome:
+    """Run one trial; whatever it raises becomes a failed outcome.
+
+    ``seconds`` is the time of ``fit`` alone: choosing samples, preprocessing and
+    scoring are outside. Warnings are kept in the outcome, not shown; that a limit ended
+    a fit is not among them, as ``stop`` says it already.
+    """
+    from sklearn.exceptions import ConvergenceWarning
+
+    # What is known so far: of a trial that fails, too.
+    found: dict[str, Any] = {"status": Status.OK, "started": now()}
+    with warnings.catch_warnings(record=True) as caught, MemoryMeter() as memory:
+        warnings.simplefilter("default")
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        try:
+            memory.limit(job.memory_gb)
+            _run(job, data, found)
+        except Exception as error:
+            memory.limit(None)
+            out_of_memory = is_out_of_memory(error)
+            found["status"] = Status.MEMORY if out_of_memory else Status.FAILED
+            message = f"{type(error).__name__}: {error}".strip().rstrip(":")
+            if out_of_memory and job.memory_gb is not None:
+                message += f" (limit {job.memory_gb:g} GiB)"
+            found |= {"message": message, "traceback": traceback.format_exc()}
+    texts = (f"{w.category.__name__}: {w.message}" for w in caught)
+    return Outcome(
+        **found, peak_memory_mb=memory.peak_mb, warnings=tuple(dict.fromkeys(texts))
+    )
+
+
+def _run(job: Job, data: Dataset, found: dict[str, Any]) -> None:
+    from symmf.features.preprocess import preprocess
+    from symmf.metrics import score, silhouette
+
+    trial = job.trial
+    chosen = data.subset(trial.classes) if trial.classes else data
+    found |= {"n_samples": chosen.n_samples, "y": chosen.y}
+    X = preprocess(chosen.X, trial.preprocess)
+    estimator = build(job)
+
+    # A ceiling asks what labels would give; a clusterer never sees them.
+    labelled = getattr(estimator, "uses_labels", False)
+    start = time.perf_counter()
+    try:
+        estimator.fit(X, chosen.y) if labelled else estimator.fit(X)
+    finally:
+        found["seconds"] = time.perf_counter() - start
+
+    found |= _read_fit(estimator)
+    if found["stop"] == "diverged":
+        found["status"] = Status.DIVERGED
+        found["message"] = f"The iteration diverged after {found['n_iter']} iterations."
+        return
+    labels = np.asarray(estimator.labels_)
+    if labels.shape != chosen.y.shape:
+        raise ValueError(
+            f"{trial.estimator} gave labels of shape {labels.shape} for "
+            f"{chosen.n_samples} samples."
+        )
+    found["labels"] = labels.astype(np.int64)
+    found["scores"] = scores = score(chosen.y, found["labels"])
+    if (H := getattr(estimator, "H_", None)) is not None:
+        # Of the factor's own rows: what can choose lambda without knowing classes.
+        scores["silhouette"] = silhouette(H, found["labels"])
+    if job.illustrate:
+        from symmf.experiment.run.illustration import illustration_bytes
+
+        found["illustration"] = illustration_bytes(trial, estimator, X, chosen)
+
+
+def _read_fit(estimator: Any) -> dict[str, Any]:
+    """Take from a fitted estimator what it tells beyond its labels."""
+    stop = getattr(estimator, "stop_", "")
+    history = getattr(estimator, "history_", None)
+    return {
+        "n_iter": _number(int, getattr(estimator, "n_iter_", None)),
+        "stop": str(getattr(stop, "value", stop) or ""),
+        "solver": str(getattr(estimator, "solver_", "") or ""),
+        "matrix": str(getattr(estimator, "matrix_", "") or ""),
+        "objective": _number(float, getattr(estimator, "objective_", None)),
+        "error": _trace(getattr(history, "error", None)),
+        "split_error": _trace(getattr(history, "split_error", None)),
+        "trace_seconds": _trace(getattr(history, "seconds", None)),
+    }
+
+
+def _number(kind: type, value: Any) -> Any:
+    # Another package's estimator may mean something else by the same name.
+    try:
+        return None if value is None else kind(value)
+    except (TypeError, ValueError, OverflowError):
+        return None
+
+
+def _trace(values: Any) -> FloatArray | None:
+    try:
+        return None if values is None else np.asarray(values, dtype=np.float64).ravel()
+    except (TypeError, ValueError):
+        return None

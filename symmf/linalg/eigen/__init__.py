@@ -1,0 +1,1 @@
+"""Top eigenpairs of a symmetric operator, by the route that fits it."""

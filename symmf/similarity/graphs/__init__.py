@@ -1,0 +1,1 @@
+"""Graphs of data: neighbours, local scales, normalised cuts, whole graphs."""

@@ -1,0 +1,243 @@
+r"""The graph of mutual neighbours, joined by a spanning tree.
+
+Two rows are joined if each is among the q nearest of the other, which keeps clusters of
+different density apart; a minimum spanning tree keeps the graph connected, so that its
+eigenvalue 1 is simple. Weights are self-tuning,
+
+.. math:: w_{ij} = \max\big(\exp(-d_{ij}^2 / (s_i s_j)),\ 10^{-4}\big) .
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+from scipy.sparse.csgraph import connected_components, minimum_spanning_tree
+
+from symmf.common.notation import AnyMatrix, FloatArray
+from symmf.common.validation import check_number
+from symmf.similarity.graphs.forest import forest_neighbours, join_many
+from symmf.similarity.graphs.neighbours import (
+    TREE_FEATURES,
+    nearest_neighbours,
+    nearest_rows,
+    smallest,
+    squared_distance_blocks,
+)
+from symmf.similarity.graphs.normalise import THIN_FEATURES, NormalisedGraph
+
+# A local scale is at least this share of the median one.
+_SCALE_FLOOR = 1e-3
+# Where no tree is of use all distances are kept up to so many rows, 72 MB, because
+# joining components asks for them again.
+_FEW_ROWS = 3000
+# Above so many rows of more than so many features neighbours are approximate, and so
+# are the nearest pairs of components.
+MANY_ROWS, _FOREST_FEATURES = 20_000, 8
+# Up to so many rows a sparse factor of a graph in three dimensions fits in memory.
+_THIN_ROWS = 100_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MutualGraph:
+    """The graph with what new rows need to be related to it.
+
+    Attributes
+    ----------
+    S : NormalisedGraph
+        D^-1/2 W D^-1/2.
+    degrees : (n,) array
+        Row sums of W.
+    local_scale : (n,) array
+        s_i.
+    """
+
+    S: NormalisedGraph
+    degrees: FloatArray
+    local_scale: FloatArray
+
+
+def mutual_knn(
+    X: AnyMatrix,
+    *,
+    n_neighbors: int = 10,
+    local_neighbor: int = 7,
+    weight_floor: float = 1e-4,
+    tree: bool = True,
+) -> NormalisedGraph:
+    """Return the normalised graph of mutual neighbours, joined by a spanning tree.
+
+    Parameters
+    ----------
+    X : (n, m) array or scipy sparse matrix
+        Rows should be distinct.
+    n_neighbors : int
+        q, at most half of the rows.
+    local_neighbor : int
+        Which neighbour gives the local scale s_i; at most a third of the rows.
+    weight_floor : float
+        Smallest weight of an edge.
+    tree : bool
+        Add the edges of the spanning tree.
+
+    Examples
+    --------
+    >>> X = np.array([[0.0], [1.0], [2.0], [10.0], [11.0], [12.0]])
+    >>> S = mutual_knn(X, n_neighbors=2)
+    >>> S.M[[2]].indices.tolist()
+    [0, 1, 3]
+    """
+    return mutual_graph(
+        X,
+        n_neighbors=n_neighbors,
+        local_neighbor=local_neighbor,
+        weight_floor=weight_floor,
+        tree=tree,
+    ).S
+
+
+def mutual_graph(
+    X: AnyMatrix,
+    *,
+    n_neighbors: int = 10,
+    local_neighbor: int = 7,
+    weight_floor: float = 1e-4,
+    tree: bool = True,
+) -> MutualGraph:
+    """Return :func:`mutual_knn` with degrees and local scales."""
+    check_number("n_neighbors", n_neighbors, least=1, whole=True)
+    check_number("local_neighbor", local_neighbor, least=1, whole=True)
+    check_number("weight_floor", weight_floor, least=0, most=1)
+    n = X.shape[0]
+    q, local = few_rows(n, n_neighbors, local_neighbor)
+    D = _all_squares(X)
+    distance, index = _nearest(X, D, max(q, local))
+    s = local_scales(distance, local)
+    near = _directed(distance[:, :q], index[:, :q])
+    edges = _mutual(near)
+    if tree:
+        joined = _join(X, D, sparse.csr_array(near.maximum(near.T)))
+        # Older versions of scipy's tree take 32-bit indices alone.
+        joined.indices = joined.indices.astype(np.int32, copy=False)
+        joined.indptr = joined.indptr.astype(np.int32, copy=False)
+        kept = sparse.csr_array(minimum_spanning_tree(joined))
+        edges = sparse.csr_array(edges.maximum(kept.maximum(kept.T)))
+    rows = np.repeat(np.arange(n), np.diff(edges.indptr))
+    weights = np.exp(-(edges.data**2) / (s[rows] * s[edges.indices]))
+    edges.data = np.maximum(weights, weight_floor)
+    edges.eliminate_zeros()
+    degrees = np.asarray(edges.sum(axis=1)).ravel()
+    root = np.zeros(n)
+    root[degrees > 0] = 1 / np.sqrt(degrees[degrees > 0])
+    rows = np.repeat(np.arange(n), np.diff(edges.indptr))
+    edges.data = edges.data * (root[rows] * root[edges.indices])
+    thin = X.shape[1] <= THIN_FEATURES or None
+    if n > _THIN_ROWS and X.shape[1] == THIN_FEATURES:
+        thin = False
+    S = NormalisedGraph(
+        edges, of_graph=True, thin_factor=thin, root_degrees=np.sqrt(degrees)
+    )
+    return MutualGraph(S=S, degrees=degrees, local_scale=s)
+
+
+def few_rows(n: int, n_neighbors: int, local_neighbor: int) -> tuple[int, int]:
+    """Return neighbours and local neighbour for n rows, of which some are few.
+
+    Of a handful of rows ten neighbours are all of them, and the seventh is in another
+    cluster: half of the rows are neighbours at most, the local one in the first third.
+    """
+    return max(1, min(n_neighbors, n // 2)), max(1, min(local_neighbor, n // 3))
+
+
+def _all_squares(X: AnyMatrix) -> FloatArray | None:
+    """Return all squared distances where a search would compute them, and they fit.
+
+    A row is infinitely far from itself.
+    """
+    if sparse.issparse(X) or X.shape[1] <= TREE_FEATURES or X.shape[0] > _FEW_ROWS:
+        return None
+    ((_, D),) = squared_distance_blocks(X)
+    np.fill_diagonal(D, np.inf)
+    return D
+
+
+def _nearest(
+    X: AnyMatrix, D: FloatArray | None, q: int
+) -> tuple[FloatArray, npt.NDArray[np.intp]]:
+    """Return distances and indices of the q nearest other rows, nearest first."""
+    n, m = X.shape
+    if n > MANY_ROWS and m > _FOREST_FEATURES and not sparse.issparse(X):
+        return forest_neighbours(X, q)
+    if D is None:
+        near = nearest_neighbours(X, q)
+        return np.sqrt(near.squared_distance), near.index
+    index, squares = smallest(D, q)
+    return np.sqrt(squares), index
+
+
+def _nearest_pair(
+    X: AnyMatrix, D: FloatArray | None, inside: Any, outside: Any
+) -> tuple[int, int, float]:
+    """Return the nearest pair of a row inside and one outside, and its distance."""
+    if D is not None:
+        between = D[np.ix_(inside, outside)]
+        i, j = divmod(int(between.argmin()), len(outside))
+        return int(inside[i]), int(outside[j]), float(np.sqrt(between[i, j]))
+    near, index = nearest_rows(X[outside], X[inside], 1)
+    best = int(np.argmin(near[:, 0]))
+    return int(inside[best]), int(outside[index[best, 0]]), float(near[best, 0])
+
+
+def local_scales(distance: FloatArray, local_neighbor: int) -> FloatArray:
+    """Distance to the given neighbour, floored at 1e-3 of the median one."""
+    last = min(local_neighbor, distance.shape[1]) - 1
+    s = distance[:, last]
+    return np.maximum(s, max(_SCALE_FLOOR * float(np.median(s)), 1e-300))
+
+
+def _directed(distance: FloatArray, index: npt.NDArray[np.intp]) -> Any:
+    """Distances to neighbours, sparse; never 0, which would be no edge."""
+    n, q = index.shape
+    ends = np.arange(0, n * q + 1, q)
+    data = np.maximum(distance.ravel(), 1e-300)
+    near = sparse.csr_array((data, index.ravel(), ends), shape=(n, n))
+    near.sort_indices()
+    return near
+
+
+def _mutual(near: Any) -> Any:
+    """Edges that stand in both directions."""
+    back = sparse.csr_array(near.T)
+    # The smaller of the two is 0 where one direction is missing.
+    return sparse.csr_array(near.minimum(back))
+
+
+def _join(X: AnyMatrix, D: FloatArray | None, graph: Any) -> Any:
+    """Join components by their nearest pairs until there is one."""
+    while True:
+        count, component = connected_components(graph, directed=False)
+        if count == 1:
+            return graph
+        if len(component) > MANY_ROWS and not sparse.issparse(X):
+            graph = _with_pairs(graph, join_many(X, component, count))
+            continue
+        largest = int(np.argmax(np.bincount(component)))
+        pairs = []
+        for c in range(count):
+            if c == largest:
+                continue
+            inside = np.flatnonzero(component == c)
+            outside = np.flatnonzero(component != c)
+            pairs.append(_nearest_pair(X, D, inside, outside))
+        graph = _with_pairs(graph, pairs)
+
+
+def _with_pairs(graph: Any, pairs: list[tuple[int, int, float]]) -> Any:
+    i, j, d = (np.array(column) for column in zip(*pairs, strict=True))
+    d = np.maximum(d, 1e-300)
+    more = sparse.csr_array((d, (i, j)), shape=graph.shape)
+    # Two components may name the same pair; the larger of equal values is it.
+    return sparse.csr_array(graph.maximum(more.maximum(more.T)))

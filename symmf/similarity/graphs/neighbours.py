@@ -1,0 +1,223 @@
+r"""Exact nearest neighbours of the rows of X, a block of rows at a time.
+
+.. math:: D_{ij} = \|x_i\|^2 + \|x_j\|^2 - 2 x_i^T x_j
+
+needs one product with X^T per block, so sparse rows stay sparse and nothing larger than
+a block of D is held.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+from scipy.spatial import cKDTree
+
+from symmf.common.notation import AnyMatrix, FloatArray
+from symmf.similarity.row_features import RowFeatures
+
+# Up to so many rows all distances are one block, whose products cost half (134 MB).
+_WHOLE_ROWS = 4096
+# Above, a block holds about this many entries (32 MB).
+_BLOCK_ENTRIES = 4_000_000
+# So many rows of it are worked on while they are in the processor's cache.
+_SLAB_ROWS = 64
+# The least of so many entries stands for them where the smallest of a row are sought.
+_GROUP = 8
+# Below this share of ||x_i||^2 + ||x_j||^2 a difference is rounding, not distance.
+_ROUNDING = 1e-14
+# A tree takes less time from so many rows on, up to so many features; its leaves hold
+# about so many rows.
+_TREE_ROWS, TREE_FEATURES, _LEAF = 500, 15, 30
+# Above so many rows of at most so many features scikit-learn's search is faster.
+_MANY_ROWS, _NARROW = 4000, 64
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Neighbours:
+    """The q nearest other rows of every row, nearest first.
+
+    Attributes
+    ----------
+    index : (n, q) array of int
+    squared_distance : (n, q) array
+    """
+
+    index: npt.NDArray[np.intp]
+    squared_distance: FloatArray
+
+
+def squared_distance_blocks(
+    X: AnyMatrix,
+) -> Iterator[tuple[npt.NDArray[np.intp], FloatArray]]:
+    """Yield (row indices, their squared distances to all rows), block by block.
+
+    Duplicates are at distance exactly zero: what cancellation leaves is removed.
+    """
+    features = _features(X)
+    squares = features.squared_norms()
+    n = features.shape[0]
+    size = n if n <= _WHOLE_ROWS else max(1, _BLOCK_ENTRIES // n)
+    for first in range(0, n, size):
+        rows = np.arange(first, min(first + size, n))
+        block = features.gram_rows(rows)
+        for slab in range(0, len(rows), _SLAB_ROWS):
+            some = slice(slab, slab + _SLAB_ROWS)
+            _to_distances(block[some], squares[rows[some]], squares)
+        block[np.arange(len(rows)), rows] = 0.0
+        yield rows, block
+
+
+def _to_distances(slab: FloatArray, own: FloatArray, squares: FloatArray) -> None:
+    """Turn inner products into squared distances, in place."""
+    slab *= -2
+    slab += np.add.outer(own, squares)
+    # Few entries can be rounding; only these are looked at one by one.
+    small = np.flatnonzero(slab < _ROUNDING * (own.max() + squares.max()))
+    i, j = np.divmod(small, slab.shape[1])
+    rounding = slab[i, j] < _ROUNDING * (own[i] + squares[j])
+    slab[i[rounding], j[rounding]] = 0.0
+
+
+def nearest_neighbours(X: AnyMatrix, q: int) -> Neighbours:
+    """Return the q nearest rows of each row, itself excluded.
+
+    Parameters
+    ----------
+    X : (n, m) array or scipy sparse matrix
+    q : int
+        At most n - 1 are returned.
+
+    Notes
+    -----
+    O(n^2 m) work, or a product X X^T of sparse matrices; O(n q) memory plus a block.
+    Among equally distant rows those with the smallest index are taken; a tree (few
+    features) and scikit-learn (many rows of some features) take any of these.
+
+    Examples
+    --------
+    >>> near = nearest_neighbours(np.array([[0.0], [1.0], [3.0], [3.0]]), 2)
+    >>> near.index
+    array([[1, 2],
+           [0, 2],
+           [3, 1],
+           [2, 1]])
+    """
+    n = X.shape[0]
+    q = min(q, n - 1)
+    if q and not sparse.issparse(X):
+        if X.shape[1] <= TREE_FEATURES and n > _TREE_ROWS:
+            return _by_tree(np.asarray(X, dtype=np.float64), q)
+        if X.shape[1] <= _NARROW and n > _MANY_ROWS:
+            return _by_blocks(np.asarray(X, dtype=np.float64), q)
+    index = np.empty((n, q), dtype=np.intp)
+    distance = np.empty((n, q))
+    for rows, block in squared_distance_blocks(X):
+        block[np.arange(len(rows)), rows] = np.inf
+        index[rows], distance[rows] = smallest(block, q)
+    return Neighbours(index=index, squared_distance=distance)
+
+
+def nearest_rows(
+    X: AnyMatrix, Y: AnyMatrix, q: int
+) -> tuple[FloatArray, npt.NDArray[np.intp]]:
+    """Return distances and indices of the q rows of X nearest to each row of Y."""
+    if X.shape[1] <= TREE_FEATURES and not sparse.issparse(X):
+        distance, index = cKDTree(X, leafsize=_LEAF).query(Y, list(range(1, q + 1)))
+        return distance, index
+    from sklearn.neighbors import NearestNeighbors
+
+    search = NearestNeighbors(n_neighbors=q, algorithm="brute").fit(X)
+    distance, index = search.kneighbors(Y)
+    return distance, index
+
+
+def _by_tree(X: FloatArray, q: int) -> Neighbours:
+    distance, index = nearest_rows(X, X, q + 1)
+    # A row is its own nearest, unless it has copies: then it may stand anywhere.
+    own = index == np.arange(len(X))[:, None]
+    own[~own.any(axis=1), -1] = True
+    rest = ~own
+    shape = (len(X), q)
+    return Neighbours(
+        index=index[rest].reshape(shape).astype(np.intp),
+        squared_distance=(distance[rest] ** 2).reshape(shape),
+    )
+
+
+def _by_blocks(X: FloatArray, q: int) -> Neighbours:
+    """Let scikit-learn find the neighbours; measure distances without products."""
+    from sklearn.neighbors import NearestNeighbors
+
+    search = NearestNeighbors(n_neighbors=q, algorithm="brute").fit(X)
+    index = search.kneighbors(return_distance=False)
+    squares = np.empty(index.shape)
+    for j in range(q):
+        D = X - X[index[:, j]]
+        squares[:, j] = np.einsum("ij,ij->i", D, D)
+    order = np.argsort(squares, axis=1, kind="stable")
+    return Neighbours(
+        index=np.take_along_axis(index, order, axis=1).astype(np.intp),
+        squared_distance=np.take_along_axis(squares, order, axis=1),
+    )
+
+
+def smallest(D: FloatArray, q: int) -> tuple[npt.NDArray[np.intp], FloatArray]:
+    """Column indices and values of the q smallest entries of each row, ascending.
+
+    Of equal entries that with the smallest index comes first.
+    """
+    index = np.empty((len(D), q), dtype=np.intp)
+    value = np.empty((len(D), q))
+    for first in range(0, len(D) if q else 0, _SLAB_ROWS):
+        rows = slice(first, first + _SLAB_ROWS)
+        index[rows], value[rows] = _smallest_of_slab(D[rows], q)
+    return index, value
+
+
+def _smallest_of_slab(
+    slab: FloatArray, q: int
+) -> tuple[npt.NDArray[np.intp], FloatArray]:
+    near = np.flatnonzero(slab <= _bound_of_smallest(slab, q)[:, None])
+    row, column = np.divmod(near, slab.shape[1])
+    value = slab[row, column]
+    # By row, value and column: the order so far is that of columns, and sorts keep it.
+    order = np.argsort(value, kind="stable")
+    order = order[np.argsort(row[order].astype(np.uint16), kind="stable")]
+    first = np.searchsorted(row, np.arange(len(slab)))
+    chosen = order[first[:, None] + np.arange(q)]
+    return column[chosen], value[chosen]
+
+
+def _bound_of_smallest(slab: FloatArray, q: int) -> FloatArray:
+    """Return a number per row that q of its entries, and few more, do not exceed.
+
+    The q-th smallest of the least entries of groups: to find these least entries takes
+    less time than a partition of the whole row.
+    """
+    width = slab.shape[1] // _GROUP
+    least = slab
+    if width >= 2 * q:
+        least = slab[:, :width].copy()
+        for first in range(width, _GROUP * width, width):
+            np.minimum(least, slab[:, first : first + width], out=least)
+    return np.asarray(np.partition(least, q - 1, axis=1)[:, q - 1])
+
+
+def _features(X: AnyMatrix) -> RowFeatures:
+    """Rows in double precision; dense ones near the origin, where D keeps its digits.
+
+    The shift is the mean rounded to a multiple of a power of two, so that whole numbers
+    stay exact and ties between them stay ties.
+    """
+    if sparse.issparse(X):
+        return RowFeatures(X.astype(np.float64))
+    dense = np.asarray(X, dtype=np.float64)
+    spread = float(dense.std(axis=0).max(initial=0.0))
+    if not (0.0 < spread < np.inf):
+        return RowFeatures(dense)
+    quantum = 2.0 ** np.floor(np.log2(spread))
+    return RowFeatures(dense - np.round(dense.mean(axis=0) / quantum) * quantum)

@@ -1,0 +1,112 @@
+r"""Normalised graphs, S = D^-1/2 W D^-1/2, and M = a S + b I.
+
+With L_W = D - W the regulariser of W, scaled as W is, is that of S by the identity:
+
+.. math:: D^{-1/2} (W - \lambda L_W) D^{-1/2} = (1 + \lambda) S - \lambda I .
+
+Its eigenvectors are those of S for every lambda.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from symmf.common.notation import AnyMatrix, FloatArray
+from symmf.similarity.operators import SparseOperator, SymmetricOperator
+
+#: Up to so many features neighbour graphs have small separators: measured, one sparse
+#: factorization then takes less time than a polynomial filter.
+THIN_FEATURES = 3
+# Up to so many rows a sparse factor of any graph of neighbours is cheap.
+_SMALL_GRAPH = 1500
+
+
+class NormalisedGraph(SparseOperator):
+    """A sparse S = D^-1/2 W D^-1/2 with W >= 0: its eigenvalues lie in [-1, 1].
+
+    Parameters
+    ----------
+    S : scipy sparse matrix
+    of_graph : bool
+        Regularise with the Laplacian of W, scaled as W is, that is with I - S, and
+        not with that of S as if S were the graph.
+    thin_factor : bool, optional
+        Whether a sparse factorization stays sparse; for small graphs by default.
+    root_degrees : (n,) array, optional
+        Roots of the row sums of W, which give the eigenvectors of the eigenvalue 1.
+    """
+
+    is_normalised_graph = True
+
+    def __init__(
+        self,
+        S: AnyMatrix,
+        *,
+        of_graph: bool = False,
+        thin_factor: bool | None = None,
+        root_degrees: FloatArray | None = None,
+    ) -> None:
+        super().__init__(S)
+        self.of_graph = of_graph
+        self.root_degrees = root_degrees
+        small = self.shape[0] <= _SMALL_GRAPH
+        self.thin_factor = small if thin_factor is None else thin_factor
+
+    @property
+    def eigenvalue_floor(self) -> float:
+        """-1."""
+        return -1.0
+
+    def regularised(self, weight: float) -> SymmetricOperator:
+        """Return (1 + weight) S - weight I, or S - weight L_S."""
+        if not self.of_graph:
+            return super().regularised(weight)
+        return Affine(self, 1 + weight, -weight)
+
+
+class Affine(SymmetricOperator):
+    """a S + b I, for an S that stays as it is."""
+
+    def __init__(self, S: SymmetricOperator, a: float, b: float) -> None:
+        super().__init__(S.shape[0], S.dtype)
+        self.S, self.a, self.b = S, float(a), float(b)
+        self.fro2_exact = S.fro2_exact
+        self.dense_products = S.dense_products
+
+    @property
+    def affine(self) -> tuple[SymmetricOperator, float, float]:
+        """(S, a, b): the eigenvectors are those of S."""
+        return self.S, self.a, self.b
+
+    def _matmat(self, V: FloatArray) -> FloatArray:
+        out = self.S.matmat(V)
+        out *= self.dtype.type(self.a)
+        out += self.dtype.type(self.b) * V
+        return out
+
+    def diagonal(self) -> FloatArray:
+        """Return the diagonal."""
+        return np.asarray(self.a * self.S.diagonal() + self.b)
+
+    @cached_property
+    def fro2(self) -> float:
+        """a^2 ||S||^2 + 2 a b tr S + b^2 n."""
+        trace = float(self.S.diagonal().sum(dtype=np.float64))
+        a, b = self.a, self.b
+        n = int(self.shape[0])
+        return a * a * float(self.S.fro2) + 2 * a * b * trace + b * b * n
+
+    @property
+    def eigenvalue_floor(self) -> float:
+        """That of S, mapped; a > 0."""
+        return self.a * self.S.eigenvalue_floor + self.b
+
+    def columns(self, index: Any) -> FloatArray:
+        """Return the given columns."""
+        index = np.atleast_1d(np.asarray(index))
+        out: FloatArray = self.a * self.S.columns(index)
+        out[index, np.arange(index.size)] += self.b
+        return out

@@ -1,0 +1,150 @@
+"""Quality without labels, groups, models as files: checked by independent routes."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.datasets import make_blobs
+
+from symmf.app.answer import answer
+from symmf.app.evidence import Quality, cut_share, in_words
+from symmf.app.groups import shown_number
+from symmf.app.output import clusters_csv
+from symmf.app.task import make_task
+from symmf.clustering.symmf.model_file import load_model, save_model
+from symmf.clustering.symmf.state import decode, encode
+from symmf.errors import DataError, InputError
+from symmf.io.matrix import UserMatrix
+
+
+def blobs(n=120, k=3, seed=0):
+    X, y = make_blobs(n, 4, centers=k, cluster_std=0.8, random_state=seed)
+    return UserMatrix(X=X, y=y.astype(np.int64), names=["a", "b", "c", "d"])
+
+
+@pytest.fixture(scope="module")
+def found():
+    return answer(make_task(blobs()), 3)
+
+
+def test_a_clear_clustering_is_told_to_be_one(found):
+    quality = found.quality
+    assert quality.silhouette > 0.8
+    assert quality.stability > 0.95
+    assert quality.cut < 0.05
+    assert found.scores["AC"] == 1.0
+    words = " ".join(in_words(quality))
+    assert "clear" in words
+    assert "stable" in words
+
+
+def test_noise_is_not_told_to_be_clusters():
+    X = np.random.default_rng(0).random((150, 6))
+    quality = answer(make_task(UserMatrix(X=X, y=None)), 5).quality
+    assert quality.stability < 0.6
+    assert "shaky" in " ".join(in_words(quality))
+
+
+def test_the_cut_counts_neighbours_in_other_clusters(found):
+    X, labels = found.task.data.X, np.arange(120) % 2
+    D = ((X[:, None] - X[None]) ** 2).sum(-1)
+    np.fill_diagonal(D, np.inf)
+    near = np.argsort(D, axis=1)[:, :10]
+    expected = np.mean(labels[near] != labels[:, None])
+    plain = type("Model", (), {})()
+    assert cut_share(found.task, plain, labels) == pytest.approx(expected)
+
+
+def test_the_cut_of_a_graph_is_the_share_of_its_weight():
+    W = sparse.csr_array(np.array([[0, 2, 1], [2, 0, 0], [1, 0, 0]], dtype=float))
+    data = UserMatrix(X=W, y=None, kind="graph")
+    share = cut_share(make_task(data), None, np.array([0, 0, 1]))
+    assert share == pytest.approx(1 / 3)
+
+
+def test_groups_have_centres_in_the_units_of_the_data(found):
+    X = found.task.data.X
+    for group in found.groups:
+        rows = found.labels == group.number
+        assert group.size == rows.sum()
+        np.testing.assert_allclose(group.centre, X[rows].mean(axis=0))
+        assert set(group.typical) <= set(np.flatnonzero(rows))
+        name, mean, off = group.traits[0]
+        j = found.task.data.names.index(name)
+        assert mean == pytest.approx(X[rows, j].mean())
+        assert off == pytest.approx((mean - X[:, j].mean()) / X[:, j].std())
+
+
+def test_standardized_columns_have_mean_0_and_deviation_1():
+    task = make_task(blobs(), standardize=True)
+    np.testing.assert_allclose(task.X.mean(axis=0), 0, atol=1e-12)
+    np.testing.assert_allclose(task.X.std(axis=0), 1)
+
+
+def test_values_come_back_from_arrays_and_json():
+    arrays: dict[str, np.ndarray] = {}
+    value = {
+        "a": np.arange(3.0),
+        "s": sparse.csr_array(np.eye(2)),
+        "l": [1, 2.5, None, "x", True],
+    }
+    text = json.dumps(encode(value, arrays))
+    back = decode(json.loads(text), arrays)
+    np.testing.assert_array_equal(back["a"], value["a"])
+    np.testing.assert_array_equal(back["s"].toarray(), np.eye(2))
+    assert back["l"] == value["l"]
+    with pytest.raises(DataError, match="cannot be saved"):
+        encode(object(), {})
+
+
+def test_a_model_predicts_as_the_estimator_does(found, tmp_path):
+    save_model(tmp_path / "m.npz", found)
+    model = load_model(tmp_path / "m.npz")
+    new = UserMatrix(X=blobs(60, seed=0).X + 0.01, y=None)
+    np.testing.assert_array_equal(model.predict(new), found.model.predict(new.X))
+    with pytest.raises(InputError, match="4 columns"):
+        model.predict(UserMatrix(X=np.ones((2, 3)), y=None))
+    with pytest.raises(InputError, match="made of rows"):
+        model.predict(UserMatrix(X=None, y=None, kind="documents", documents=["a"]))
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"version": 99},
+        {"schema": "other"},
+        {"labels": {"array": "missing"}},
+        {"method": "nothing"},
+        {"features": {"class": "os.system", "fields": {"dict": {}}}},
+    ],
+)
+def test_damaged_and_foreign_models_are_sentences(found, tmp_path, change):
+    save_model(tmp_path / "m.npz", found)
+    with np.load(tmp_path / "m.npz") as archive:
+        arrays = {name: archive[name] for name in archive.files}
+    header = json.loads(arrays.pop("header").tobytes()) | change
+    text = np.frombuffer(json.dumps(header).encode(), dtype=np.uint8)
+    np.savez(tmp_path / "bad.npz", header=text, **arrays)
+    with pytest.raises(DataError, match=r"bad\.npz"):
+        load_model(tmp_path / "bad.npz")
+
+
+def test_names_that_are_formulas_become_texts():
+    text = clusters_csv(np.array([0, 1]), ids=["@a", "-1"], id_name="cluster")
+    assert text == "cluster,cluster_\n'@a,0\n-1,1\n"
+
+
+def test_numbers_for_people():
+    assert shown_number(0) == "0"
+    assert shown_number(-1234.5678) == "-1,235"
+    assert shown_number(0.012345) == "0.01235"
+    assert in_words(Quality()) == []
+
+
+def test_images_and_documents_are_no_similarities():
+    data = UserMatrix(X=None, y=None, kind="documents", documents=["a b", "c d"])
+    with pytest.raises(InputError, match="--precomputed"):
+        make_task(data, precomputed=True)

@@ -1,0 +1,148 @@
+"""Folders as dask arrays: the same rows in the same order, read when they are used."""
+
+from __future__ import annotations
+
+import builtins
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from symmf.distributed import lazy
+from symmf.distributed.lazy import open_lazily
+from symmf.errors import DataError, InputError
+
+dask = pytest.importorskip("dask", reason="the extra 'dask' is absent")
+
+
+@pytest.fixture(autouse=True)
+def threads():
+    with dask.config.set(scheduler="threads", num_workers=2):
+        yield
+
+
+@pytest.fixture
+def table():
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.random((60, 3)), columns=["a", "b", "c"])
+    frame["count"] = rng.integers(9, size=60)
+    frame["who"] = [f"w{i}" for i in range(60)]
+    return frame
+
+
+@pytest.fixture
+def parquet(tmp_path, table):
+    folder = tmp_path / "rows"
+    folder.mkdir()
+    # In the order of their numbers, not of their letters.
+    for number, first in ((2, 0), (9, 20), (10, 40)):
+        part = table[first : first + 20].set_index(np.arange(20) % 3)
+        part.to_parquet(folder / f"part-{number}.parquet", row_group_size=6)
+    (folder / "_SUCCESS").touch()
+    return folder
+
+
+def test_parquet(parquet, table) -> None:
+    rows = open_lazily(parquet, drop=["c"], id="who")
+    assert rows.names == ["a", "b", "count"]
+    assert (rows.ids, rows.id_name) == (table["who"].tolist(), "who")
+    assert rows.X.shape == (60, 3)
+    np.testing.assert_array_equal(rows.X.compute(), table[rows.names].to_numpy(float))
+    some = open_lazily(parquet / "part-9.parquet", columns=["c", "a"])
+    np.testing.assert_array_equal(some.X.compute(), table[["c", "a"]].to_numpy()[20:40])
+
+
+def test_row_groups_are_joined_to_blocks(parquet, table, monkeypatch) -> None:
+    assert open_lazily(parquet, columns=["a"]).X.numblocks == (3, 1)
+    monkeypatch.setattr(lazy, "_BLOCK_ENTRIES", 12)
+    rows = open_lazily(parquet, columns=["a"])
+    assert rows.X.chunks[0] == (12, 8) * 3
+    np.testing.assert_array_equal(rows.X.compute()[:, 0], table["a"])
+
+
+def test_nothing_is_read_before_it_is_used(parquet, monkeypatch) -> None:
+    def refuse(*_):
+        raise AssertionError("read")
+
+    monkeypatch.setattr(lazy, "read_row_groups", refuse)
+    rows = open_lazily(parquet, columns=["a"])
+    with pytest.raises(AssertionError, match="read"):
+        rows.X.compute()
+
+
+def test_a_stack_of_arrays(tmp_path, monkeypatch) -> None:
+    X = np.random.default_rng(0).random((25, 4)).astype(np.float32)
+    np.save(tmp_path / "10.npy", X[15:])
+    np.save(tmp_path / "9.npy", X[:15])
+    monkeypatch.setattr(lazy, "_BLOCK_ENTRIES", 24)
+    rows = open_lazily(tmp_path)
+    assert rows.X.dtype == np.float32
+    assert rows.X.chunks[0] == (6, 6, 3, 6, 4)
+    np.testing.assert_array_equal(rows.X.compute(), X)
+
+
+def test_zarr(tmp_path) -> None:
+    zarr = pytest.importorskip("zarr", reason="the package zarr is absent")
+    X = np.random.default_rng(0).random((25, 4))
+    group = zarr.open_group(str(tmp_path / "store"), mode="w")
+    group.create_array("data", data=X, chunks=(10, 4))
+    group.create_array("y", data=np.arange(25))
+    np.testing.assert_array_equal(open_lazily(tmp_path / "store").X.compute(), X)
+    one = open_lazily(tmp_path / "store" / "data")
+    assert one.X.chunks[0] == (10, 10, 5)
+    with pytest.raises(InputError, match=r"no variable 'dat'\. Did you mean 'data'"):
+        open_lazily(tmp_path / "store", variable="dat")
+    with pytest.raises(DataError, match="one sample per row"):
+        open_lazily(tmp_path / "store", variable="y")
+
+
+def test_zarr_that_is_absent_is_a_sentence(tmp_path, monkeypatch) -> None:
+    (tmp_path / "zarr.json").write_text("{}")
+    real = builtins.__import__
+
+    def without(name, *rest, **named):
+        if name == "zarr":
+            raise ImportError(name)
+        return real(name, *rest, **named)
+
+    monkeypatch.setattr(builtins, "__import__", without)
+    with pytest.raises(DataError, match="pip install zarr"):
+        open_lazily(tmp_path)
+
+
+def test_refusals(tmp_path, parquet, table) -> None:
+    with pytest.raises(DataError, match="does not exist"):
+        open_lazily(tmp_path / "nowhere")
+    empty = tmp_path / "empty"
+    empty.mkdir()
+    with pytest.raises(DataError, match="has neither"):
+        open_lazily(empty)
+    with pytest.raises(DataError, match=r"first 'who'.*--drop who"):
+        open_lazily(parquet)
+    with pytest.raises(InputError, match=r"--drop: .* Did you mean 'count'"):
+        open_lazily(parquet, drop=["cuont"])
+    table[["a", "b"]].to_parquet(parquet / "part-11.parquet")
+    with pytest.raises(DataError, match="has other columns than"):
+        open_lazily(parquet, columns=["a"])
+    (parquet / "part-11.parquet").write_bytes(b"PAR1 no table PAR1")
+    with pytest.raises(DataError, match=r"part-11\.parquet|rows"):
+        open_lazily(parquet, columns=["a"])
+    np.save(empty / "a.npy", np.ones((3, 2)))
+    with pytest.raises(InputError, match="are for Parquet"):
+        open_lazily(empty, drop=["a"])
+    np.save(empty / "b.npy", np.ones((3, 3)))
+    with pytest.raises(DataError, match="another number"):
+        open_lazily(empty)
+    np.save(empty / "b.npy", np.ones(3))
+    with pytest.raises(DataError, match="one sample per row"):
+        open_lazily(empty)
+    (empty / "b.npy").write_bytes(b"\x93NUMPY")
+    with pytest.raises(DataError, match=r"b\.npy cannot be read"):
+        open_lazily(empty)
+
+
+def test_a_file_that_goes_away_is_a_sentence_of_the_worker(parquet) -> None:
+    rows = open_lazily(parquet, columns=["a"])
+    (parquet / "part-9.parquet").unlink()
+    with pytest.raises(DataError, match="must see it under this path"):
+        rows.X.compute()

@@ -1,0 +1,78 @@
+"""`symmf --help` imports little; the layers are contracts in pyproject.toml."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import symmf
+
+PACKAGE = Path(symmf.__file__).parent
+
+
+def test_the_contract_of_the_results_folder_is_cheap() -> None:
+    loaded = modules_after("import symmf.experiment.store.layout")
+    assert not loaded & {*HEAVY, "h5py", "pydantic", "yaml"}
+
+
+def modules_after(code: str) -> set[str]:
+    """Names of the modules a fresh interpreter has imported after ``code``."""
+    script = f"{code}\nimport sys\nprint('\\n'.join(sys.modules))"
+    out = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True
+    )
+    return set(out.stdout.split())
+
+
+HEAVY = {"numpy", "scipy", "sklearn", "pandas", "matplotlib", "torch", "rich", "dask"}
+
+
+def test_help_imports_no_heavy_module() -> None:
+    help_page = (
+        "import contextlib, io\n"
+        "from symmf.cli.main import cli\n"
+        "with contextlib.redirect_stdout(io.StringIO()):\n"
+        "    cli.main(['--help'], standalone_mode=False)\n"
+    )
+    modules = modules_after(help_page)
+    assert not modules & HEAVY
+    # click and what it brings: a few hundred small modules, not thousands.
+    assert len(modules) < 400
+
+
+def test_status_of_what_is_known_imports_no_heavy_module(tmp_path: Path) -> None:
+    folder = tmp_path / "known"
+    folder.mkdir()
+    (folder / "experiment.yaml").write_text("")
+    keep = (
+        "from pathlib import Path\n"
+        "from symmf.experiment.store.counts import Counts, inputs_digest, keep_counts\n"
+        "from symmf.experiment.store.places import results_place\n"
+        f"results = Path({str(tmp_path)!r})\n"
+        "study = results_place(results, reference=True).folder\n"
+        "folder = results / 'known'\n"
+        "counts = Counts(total=1, done=1, failed=0, seconds=1.0, left=0.0)\n"
+        "keep_counts(folder, inputs_digest(folder, study), counts)\n"
+        "from symmf.cli.main import cli\n"
+        "cli.main(['status', '--results', str(results)], standalone_mode=False)\n"
+    )
+    modules = modules_after(keep)
+    assert "complete" in modules  # of what is printed
+    assert not modules & {*HEAVY, "h5py", "pydantic", "yaml"}
+    assert len(modules) < 400
+
+
+def test_clustering_does_not_import_torch() -> None:
+    assert "torch" not in modules_after("import symmf.clustering")
+
+
+def test_public_names_are_lazy_and_real() -> None:
+    assert not modules_after("import symmf") & HEAVY
+    for name in symmf.__all__:
+        assert getattr(symmf, name) is not None
+    assert set(symmf.__all__) <= set(dir(symmf))
+    with pytest.raises(AttributeError, match="no_such_name"):
+        _ = symmf.no_such_name
