@@ -67,6 +67,9 @@ class Clusterer(ClusterMixin, BaseEstimator):
     chooses_n_clusters = False
     #: rows of a dask array stay where they are
     accepts_dask = False
+    #: raised whenever the same parameters give other numbers than before: a part of
+    #: the key of a trial
+    behaviour: int = 1
 
     n_clusters: Any
     random_state: RandomState

@@ -87,6 +87,8 @@ class Ceiling(BaseEstimator):
 
     #: ``fit`` needs the classes; a run hands them over to such a method only
     uses_labels = True
+    #: as in :class:`~symmf.clustering.base.Clusterer`
+    behaviour: int = 1
 
     def __init__(
         self,
