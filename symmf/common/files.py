@@ -9,12 +9,13 @@ import errno
 import os
 import secrets
 import stat
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from symmf.common.texts import csv_cell
-from symmf.errors import InputError
+from symmf.common.texts import csv_cell, plain_text
+from symmf.errors import DataError, InputError, SymmfError
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -22,6 +23,54 @@ if TYPE_CHECKING:
 TEMPORARY = ".tmp"
 # Tables and descriptions; the largest committed one has two megabytes.
 LARGEST_READ = 1 << 30
+RUN_AGAIN = "Run the experiment again: finished trials are kept."
+
+
+def damaged(path: Path, why: object, remedy: str = RUN_AGAIN) -> DataError:
+    """Return the error for a file of our own that is not what we wrote.
+
+    Parameters
+    ----------
+    path
+        The file.
+    why
+        What is wrong with it: a clause, or the exception of its parser.
+    remedy
+        A sentence that says what to do.
+
+    Examples
+    --------
+    >>> print(damaged(Path("trials.csv"), "it lacks the column key"))
+    trials.csv is damaged: it lacks the column key. Run the experiment again: ...
+    """
+    if isinstance(why, OSError) and why.strerror:
+        why = why.strerror
+    reason = plain_text(why)[:300].rstrip(". ")
+    if isinstance(why, Exception):
+        reason = f"{reason} ({type(why).__name__})".strip()
+    return DataError(f"{path} is damaged: {reason}. {remedy}")
+
+
+@contextmanager
+def own_file(path: Path, remedy: str = RUN_AGAIN) -> Iterator[None]:
+    """Turn whatever a parser raises on a file of our own into :func:`damaged`.
+
+    Our own files are parsed without checks; content that we did not write may make a
+    parser, or what uses its result, fail in any way.
+
+    Examples
+    --------
+    >>> with own_file(Path("facts.json")):
+    ...     {"n": 3}["k"]
+    Traceback (most recent call last):
+    symmf.errors.DataError: facts.json is damaged: 'k' (KeyError). Run the ...
+    """
+    try:
+        yield
+    except (SymmfError, MemoryError):
+        raise
+    except Exception as error:
+        raise damaged(path, error, remedy) from error
 
 
 def write_atomically(path: Path, content: bytes | str, *, sync: bool = True) -> None:
