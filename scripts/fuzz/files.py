@@ -299,7 +299,7 @@ PART = Part(
     full=4000,
     preload=(
         "symmf.cli.cluster", "symmf.app.request", "symmf.clustering", "h5py",
-        "symmf.experiment.config.yaml", "symmf.io.matrix", "symmf.app.answer",
+        "symmf.common.yaml", "symmf.io.matrix", "symmf.app.answer",
         "symmf.clustering.symmf.model_file", "symmf.app.page",
     ),
     quick=80,

@@ -232,7 +232,7 @@ def read_settings(
     settings: Iterable[str], method: str, known: Sequence[str]
 ) -> dict[str, Any]:
     """Read KEY=VALUE as everywhere: numbers, words, true, null, lists or mappings."""
-    from symmf.experiment.config.yaml import parse_value
+    from symmf.common.yaml import parse_value
 
     found: dict[str, Any] = {}
     for setting in settings:

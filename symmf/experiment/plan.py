@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from symmf.common.yaml import Document
 from symmf.errors import ConfigError, DataError, InputError, SymmfError
 from symmf.experiment.config.changes import changes
 from symmf.experiment.config.grid import (
@@ -22,7 +23,6 @@ from symmf.experiment.config.members import with_classes
 from symmf.experiment.config.messages import hint
 from symmf.experiment.config.model import ExperimentConfig, read_config
 from symmf.experiment.config.resolve import resolve
-from symmf.experiment.config.yaml import Document
 from symmf.experiment.data import MEMBERS
 from symmf.experiment.store.folder import Beside, ExperimentStore
 from symmf.experiment.values import Record, Trial, canonical_json

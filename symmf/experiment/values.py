@@ -21,6 +21,21 @@ if TYPE_CHECKING:
 FORMAT = 1
 # Options of a data set that say where it is and how it is called, not what it is.
 PLACES = ("file", "title")
+# Folders beside the experiments: the committed study, and what reports write.
+RESERVED_NAMES = frozenset(
+    {
+        "audit",
+        "benchmarks",
+        "clusters",
+        "figures",
+        "reference",
+        "reliability",
+        "report",
+        "report.html",
+        "tables",
+        "verdicts",
+    }
+)
 # How often a trial is begun whose worker dies under it, before that counts as final.
 MAX_ATTEMPTS = 3
 
@@ -34,6 +49,11 @@ class Status(StrEnum):
     TIMEOUT = "timeout"
     MEMORY = "memory"
     DIED = "died"
+
+
+def is_reserved(name: str) -> bool:
+    """Tell whether a folder of results cannot be an experiment's."""
+    return name.lower() in RESERVED_NAMES
 
 
 def canonical_json(value: Any) -> str:

@@ -22,6 +22,7 @@ from symmf.common.validation import did_you_mean, is_whole
 from symmf.errors import InputError
 from symmf.experiment.store import layout
 from symmf.experiment.store.tables import read_mapping, table_texts
+from symmf.experiment.values import is_reserved
 from symmf.paper.roles import TABLE_ROLES, Role
 from symmf.reporting.tidy import read_table, stack_tables
 
@@ -261,7 +262,7 @@ def load_results(folder: str | Path, names: Sequence[str] = ()) -> Results:
     found = sorted(
         path.name
         for path in (folder.iterdir() if folder.is_dir() else ())
-        if not layout.is_reserved(path.name) and _is_experiment(path)
+        if not is_reserved(path.name) and _is_experiment(path)
     )
     for name in names:
         if name not in found:

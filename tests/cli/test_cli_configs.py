@@ -7,8 +7,8 @@ import os
 import pytest
 from click.testing import CliRunner
 
-from symmf.common import shipped
 from symmf.cli.main import cli, main
+from symmf.common import shipped
 
 
 def symmf(*arguments):

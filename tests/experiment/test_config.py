@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from symmf.common.yaml import parse_yaml
 from symmf.errors import ConfigError
 from symmf.experiment.config.model import (
     ExperimentConfig,
@@ -17,7 +18,6 @@ from symmf.experiment.config.model import (
 )
 from symmf.experiment.config.resolve import resolve
 from symmf.experiment.config.schema import SCHEMA_FILE, schema_text
-from symmf.experiment.config.yaml import parse_yaml
 from symmf.experiment.values import canonical_json
 from symmf.paper.roles import Role
 

@@ -12,17 +12,17 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from symmf.errors import ConfigError
-from symmf.experiment.config.grid import expand
-from symmf.experiment.config.model import load_config, read_config, validate
-from symmf.experiment.config.resolve import resolve
-from symmf.experiment.config.yaml import (
+from symmf.common.yaml import (
     MAX_BYTES,
     dump_yaml,
     parse_value,
     parse_yaml,
     read_yaml,
 )
+from symmf.errors import ConfigError
+from symmf.experiment.config.grid import expand
+from symmf.experiment.config.model import load_config, read_config, validate
+from symmf.experiment.config.resolve import resolve
 from symmf.experiment.plan import make_plans
 
 LAUGHS = "".join(

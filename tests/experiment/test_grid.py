@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from symmf.common.seeds import generator, seed
+from symmf.common.yaml import Document, parse_yaml
 from symmf.datasets import Dataset, load_dataset
 from symmf.errors import ConfigError
 from symmf.experiment.config.grid import (
@@ -21,7 +22,6 @@ from symmf.experiment.config.grid import (
 )
 from symmf.experiment.config.model import ExperimentConfig
 from symmf.experiment.config.resolve import defaults_of, plain, resolve
-from symmf.experiment.config.yaml import Document, parse_yaml
 from symmf.experiment.values import Trial
 
 TEXT = """\

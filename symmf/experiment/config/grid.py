@@ -8,9 +8,9 @@ from dataclasses import asdict, dataclass, field, fields
 from typing import TYPE_CHECKING, Any
 
 from symmf.common.seeds import generator, seed
+from symmf.common.yaml import Document
 from symmf.errors import ConfigError
 from symmf.experiment.config.model import ExperimentConfig, MethodEntry
-from symmf.experiment.config.yaml import Document
 from symmf.experiment.values import Trial, canonical_json
 
 if TYPE_CHECKING:

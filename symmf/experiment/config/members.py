@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from symmf.common.yaml import Document, YamlPath, shown
 from symmf.errors import ConfigError
 from symmf.experiment.config.messages import Problems, hint
 from symmf.experiment.config.model import CLASSES, ExperimentConfig
-from symmf.experiment.config.yaml import Document, YamlPath, shown
 from symmf.experiment.data import MEMBERS
 from symmf.experiment.values import canonical_json
 

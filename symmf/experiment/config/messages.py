@@ -11,8 +11,8 @@ from typing import Any
 from pydantic import BaseModel, ValidationError
 
 from symmf.common.validation import nearest
+from symmf.common.yaml import Document, YamlPath, shown
 from symmf.errors import ConfigError
-from symmf.experiment.config.yaml import Document, YamlPath, shown
 
 # A file with hundreds of problems is the wrong file; the first ones show it.
 MAX_LISTED = 20

@@ -22,14 +22,13 @@ from pydantic import (
 from pydantic.json_schema import JsonSchemaValue
 
 from symmf.common.validation import nearest
+from symmf.common.yaml import Document, dump_yaml, read_yaml, shown
 from symmf.errors import ConfigError
 from symmf.experiment.config.messages import explain
 from symmf.experiment.config.overrides import apply_settings
 from symmf.experiment.config.parts import Figures, Part, RoleWord, or_empty
-from symmf.experiment.config.yaml import Document, dump_yaml, read_yaml, shown
 from symmf.experiment.data import FILE, MEMBERS
-from symmf.experiment.store.layout import is_reserved
-from symmf.experiment.values import canonical_json
+from symmf.experiment.values import canonical_json, is_reserved
 
 NAME = r"^[A-Za-z0-9][A-Za-z0-9._-]*$"
 

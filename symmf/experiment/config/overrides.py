@@ -7,9 +7,9 @@ from copy import deepcopy
 from dataclasses import replace
 from typing import Any
 
+from symmf.common.yaml import Document, YamlPath, parse_value
 from symmf.errors import ConfigError
 from symmf.experiment.config.messages import hint
-from symmf.experiment.config.yaml import Document, YamlPath, parse_value
 
 # The deepest key there is: figures.convergence.panels.0.methods.0
 MAX_NAMES = 12

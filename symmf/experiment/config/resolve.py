@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 
 from symmf.common.validation import is_number, nearest
+from symmf.common.yaml import Document, YamlPath, shown
 from symmf.errors import InputError
 from symmf.experiment.config.members import with_members
 from symmf.experiment.config.messages import Problems, hint
 from symmf.experiment.config.model import ExperimentConfig, MethodEntry
-from symmf.experiment.config.yaml import Document, YamlPath, shown
 from symmf.experiment.data import FEATURES, FILE, FILE_OPTIONS, LEARN_FROM, MEMBERS
 from symmf.paper.roles import Role
 from symmf.paper.values import PAPER_ROWS, ROWS

@@ -16,10 +16,10 @@ from symmf.common.files import (
     remove_stale_temporaries,
     write_atomically,
 )
+from symmf.common.yaml import read_yaml
 from symmf.errors import ConfigError, SymmfError
 from symmf.experiment.config.grid import Facts, MemberFacts, beside_grid, expand
 from symmf.experiment.config.model import ExperimentConfig, validate
-from symmf.experiment.config.yaml import read_yaml
 from symmf.experiment.store.layout import (
     EXPERIMENT_FILE,
     PROVENANCE_FILE,

@@ -1,4 +1,4 @@
-"""The results folder as everyone sees it: file names, columns, reserved names.
+"""The results folder as everyone sees it: file names and columns.
 
 The one contract between what writes results and what reads them. It imports names of
 metrics only, so that a report that needs the contract loads nothing else.
@@ -35,20 +35,6 @@ RECORD_SUFFIX = ".h5"
 # The committed study, and what the commands that report write beside experiments.
 REFERENCE_FOLDER = "reference"
 REPORT_FILE = "report.html"
-RESERVED_NAMES = frozenset(
-    {
-        REFERENCE_FOLDER,
-        "audit",
-        "benchmarks",
-        "clusters",
-        "figures",
-        "report",
-        REPORT_FILE,
-        "reliability",
-        "tables",
-        "verdicts",
-    }
-)
 
 # Of a column of a table: text, whole numbers, numbers. Where a number is missing the
 # field is empty.
@@ -118,8 +104,3 @@ def trial_columns(*, collection: bool = False) -> dict[str, Kind]:
     scores = dict.fromkeys((*METRICS, *STORED_SCORES), float)
     last: dict[str, Kind] = {OPTIONS_COLUMN: str} if collection else {}
     return {**_BEFORE_SCORES, **scores, **_AFTER_SCORES, **last}
-
-
-def is_reserved(name: str) -> bool:
-    """Tell whether a folder of results cannot be an experiment's."""
-    return name.lower() in RESERVED_NAMES

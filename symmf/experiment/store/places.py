@@ -17,8 +17,8 @@ from symmf.experiment.store.layout import (
     RECORDS_FOLDER,
     REFERENCE_FOLDER,
     TRIALS_FILE,
-    is_reserved,
 )
+from symmf.experiment.values import is_reserved
 
 # What marks a folder as an experiment's.
 _MARKS = (RECORDS_FOLDER, TRIALS_FILE, EXPERIMENT_FILE)

@@ -105,6 +105,6 @@ def _json(path: Path) -> Any:
 
 
 def _yaml(path: Path) -> Any:
-    from symmf.experiment.config.yaml import read_yaml
+    from symmf.common.yaml import read_yaml
 
     return read_yaml(path).data
