@@ -1,8 +1,8 @@
-"""Scores of a clustering against known classes: AC, NMI (averaging named), ARI."""
+"""Scores of a clustering: against known classes (AC, NMI, ARI), and without any."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -13,6 +13,9 @@ from symmf.errors import InputError
 # are imported by the functions.
 if TYPE_CHECKING:
     import numpy as np
+
+# Share of the rows in a part that is clustered again.
+_PART = 0.8
 
 
 def contingency(y_true: Any, y_pred: Any) -> np.ndarray:
@@ -81,22 +84,90 @@ def ari(y_true: Any, y_pred: Any) -> float:
     return float(adjusted_rand_score(y_true, y_pred))
 
 
-def silhouette(Z: Any, labels: Any, *, most: int = 2000) -> float:
-    """Return the mean silhouette of clusters of rows of Z: a score without classes.
+def silhouettes(
+    Z: Any, labels: Any, *, most: int = 2000
+) -> tuple[np.ndarray | None, np.ndarray]:
+    """Return the silhouettes of rows of Z, and which rows they belong to.
 
-    Between -1 and 1, higher for compact and separate clusters. Of more than ``most``
-    rows a fixed random sample is used; NaN when the sample shows a single cluster.
+    Parameters
+    ----------
+    Z : (n, m) array
+    labels : (n,) array
+        Cluster of each row.
+    most : int
+        Of more rows a fixed random sample is taken.
+
+    Returns
+    -------
+    values : array or None
+        Between -1 and 1 each; None when the sample shows a single cluster, or
+        nothing but clusters of one row.
+    rows : array of int
+        The sample, in increasing order.
     """
     import numpy as np
-    from sklearn.metrics import silhouette_score
+    from sklearn.metrics import silhouette_samples
 
     Z, labels = np.asarray(Z), np.asarray(labels)
+    rows = np.arange(len(Z))
     if len(Z) > most:
-        rows = np.random.default_rng(0).choice(len(Z), most, replace=False)
-        Z, labels = Z[rows], labels[rows]
-    if not 2 <= len(np.unique(labels)) < len(labels):
-        return float("nan")
-    return float(silhouette_score(Z, labels))
+        rows = np.sort(np.random.default_rng(0).choice(len(Z), most, replace=False))
+    if not 2 <= len(np.unique(labels[rows])) < len(rows):
+        return None, rows
+    return silhouette_samples(Z[rows], labels[rows]), rows
+
+
+def silhouette(Z: Any, labels: Any, *, most: int = 2000) -> float:
+    """Return the mean of :func:`silhouettes`, a score without classes; or NaN.
+
+    Examples
+    --------
+    >>> round(silhouette([[0.0], [0.1], [5.0], [5.1]], [0, 0, 1, 1]), 2)
+    0.98
+    """
+    values, _ = silhouettes(Z, labels, most=most)
+    return float("nan") if values is None else float(values.mean())
+
+
+def stability(
+    labels: Sequence[Any],
+    cluster: Callable[[Any, np.random.Generator], Sequence[Any]],
+    rng: np.random.Generator,
+    *,
+    n_parts: int = 5,
+    most: int | None = None,
+) -> list[float]:
+    """Return how well clusterings come out again on random parts of the rows.
+
+    Parameters
+    ----------
+    labels : sequence of (n,) arrays
+        Clusterings of all rows, such as one for each number of clusters.
+    cluster : callable
+        ``cluster(rows, rng)`` clusters these rows again and returns their labels, one
+        array for each of ``labels``; None where that is not possible.
+    rng : Generator
+    n_parts : int
+        Parts of 80 % of the rows, drawn at random; at least 1.
+    most : int, optional
+        Of more rows, parts are as large as if there were so many.
+
+    Returns
+    -------
+    list of float
+        The mean adjusted Rand index of each clustering; NaN where a part had none.
+    """
+    import numpy as np
+
+    n = len(labels[0])
+    size = max(3, int(_PART * min(n, most or n)))
+    scores = np.empty((n_parts, len(labels)))
+    for part in range(n_parts):
+        rows = np.sort(rng.choice(n, size, replace=False))
+        again = cluster(rows, rng)
+        for j, (whole, own) in enumerate(zip(labels, again, strict=True)):
+            scores[part, j] = np.nan if own is None else ari(whole[rows], own)
+    return [float(mean) for mean in scores.mean(axis=0)]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,7 +6,15 @@ from reference import scores as reference
 from sklearn.metrics import normalized_mutual_info_score
 
 from symmf.errors import InputError
-from symmf.metrics import METRICS, accuracy, ari, contingency, nmi, silhouette
+from symmf.metrics import (
+    METRICS,
+    accuracy,
+    ari,
+    contingency,
+    nmi,
+    silhouette,
+    stability,
+)
 
 labellings = st.integers(1, 20).flatmap(
     lambda n: st.tuples(
@@ -164,3 +172,21 @@ def test_silhouette_of_many_rows_is_that_of_a_fixed_sample():
     # A mean of 100 values that spread by less than 0.2: five standard errors.
     assert sampled == pytest.approx(whole, abs=0.1)
     assert silhouette(Z, labels, most=300) == whole
+
+
+def test_stability_is_the_mean_agreement_with_parts():
+    labels = np.repeat([0, 1, 2], 20)
+    sizes = []
+
+    def again(rows, rng):
+        sizes.append(len(rows))
+        return [labels[rows], rng.permutation(labels[rows]), None]
+
+    rng = np.random.default_rng(0)
+    same, shuffled, none = stability([labels] * 3, again, rng, n_parts=4)
+    assert sizes == [48] * 4
+    assert same == 1.0
+    assert abs(shuffled) < 0.1
+    assert np.isnan(none)
+    stability([labels] * 3, again, rng, n_parts=1, most=30)
+    assert sizes[-1] == 24

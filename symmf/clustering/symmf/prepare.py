@@ -104,6 +104,10 @@ class Prepared:
         squares = np.einsum("ij,ij->j", H, H, dtype=np.float64)
         return int(np.count_nonzero(squares > 1e-12 * squares.max()))
 
+    def with_copies(self, values: Any) -> Any:
+        """Return what belongs to distinct rows for every sample."""
+        return values if self.copy_of is None else values[self.copy_of]
+
     def new_points(self, H: FloatArray) -> NewPoints:
         """Return what relates new rows to the factor H."""
         return NewPoints(

@@ -16,18 +16,18 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from scipy import sparse
-from sklearn.metrics import adjusted_rand_score, silhouette_score
 from sklearn.utils.validation import check_array
 
 from symmf.clustering.labels import kmeans_rows, unit_rows
-from symmf.clustering.symmf.prepare import Prepared, prepare
+from symmf.clustering.symmf.prepare import prepare
 from symmf.clustering.symmf.recipe import Recipe, changed, recipe_for
 from symmf.common.notation import FloatArray, LabelArray
-from symmf.common.seeds import RandomState, as_generator, spawn_seed
+from symmf.common.seeds import RandomState, as_generator
 from symmf.common.validation import check_number, is_whole
 from symmf.distributed.rows import is_dask
 from symmf.errors import InputError
 from symmf.linalg import solve_eigenpairs
+from symmf.metrics import ari, silhouettes, stability
 from symmf.similarity import SimilarityName, SymmetricOperator, regularise
 
 if TYPE_CHECKING:
@@ -42,8 +42,6 @@ _WITHIN = 0.005
 _SILHOUETTE_ROWS = 5000
 # Keeps the relative eigengap finite where eigenvalues are 1.
 _GAP_FLOOR = 1e-4
-# Share of the rows in a subsample.
-_SHARE = 0.8
 _HITS = Path(__file__).with_name("select_hits.json")
 
 
@@ -168,17 +166,29 @@ def select(
     options = similarity_options or {}
     data = prepare(X, recipe, options, max(wanted))
     wanted = [k for k in wanted if k < data.A.shape[0]]
+
+    def part_labels(rows: Any, rng: np.random.Generator) -> list[LabelArray | None]:
+        part = prepare(_part(X, rows, recipe), recipe, options, max(wanted))
+        most = min(max(wanted), part.A.shape[0] - 1)
+        _, V = _spectrum(part.A, most, rng)
+        return [
+            part.with_copies(_labels(V, k, rng)) if k <= most else None for k in wanted
+        ]
+
     values, V = _spectrum(data.A, max(wanted), rng)
     labels = {k: _labels(V, k, rng) for k in wanted}
-    scores = np.array([_silhouette(V, k, labels[k], rng) for k in wanted])
-    stable = _stability(X, data, recipe, options, labels, n_subsamples, rng)
+    scores = np.array([_silhouette(V, k, labels[k]) for k in wanted])
+    stable = np.full(len(wanted), np.nan)
+    if n_subsamples:
+        whole = [data.with_copies(labels[k]) for k in wanted]
+        stable[:] = stability(whole, part_labels, rng, n_parts=n_subsamples)
     gaps = relative_eigengaps(values)
     table = pd.DataFrame(
         {
             "n_clusters": wanted,
             "silhouette": scores,
             "eigengap": [gaps[k - 1] for k in wanted],
-            "stability": [stable[k] for k in wanted],
+            "stability": stable,
         }
     )
     best = wanted[best_candidate(scores)]
@@ -187,8 +197,7 @@ def select(
         "eigengap": int(table["n_clusters"][table["eigengap"].argmax()]),
     }
     if n_subsamples:
-        steady = np.nan_to_num(table["stability"].to_numpy(), nan=-1.0)
-        by_rule["stability"] = wanted[best_candidate(steady)]
+        by_rule["stability"] = wanted[best_candidate(np.nan_to_num(stable, nan=-1.0))]
     weights, weight = None, None
     if laplacian_weight is not None:
         weights = _compare_weights(data.A, best, laplacian_weight, rng)
@@ -209,7 +218,7 @@ def choose_n_clusters(A: SymmetricOperator, rng: np.random.Generator) -> int:
         return 1
     _, V = _spectrum(A, largest, rng)
     wanted = list(range(2, largest + 1))
-    scores = [_silhouette(V, k, _labels(V, k, rng), rng) for k in wanted]
+    scores = [_silhouette(V, k, _labels(V, k, rng)) for k in wanted]
     return wanted[best_candidate(np.array(scores))]
 
 
@@ -281,45 +290,10 @@ def _labels(V: FloatArray, k: int, rng: np.random.Generator) -> LabelArray:
     return kmeans_rows(unit_rows(V[:, :k]), k, n_init=10, random_state=rng)
 
 
-def _silhouette(
-    V: FloatArray, k: int, labels: LabelArray, rng: np.random.Generator
-) -> float:
+def _silhouette(V: FloatArray, k: int, labels: LabelArray) -> float:
     """Return the silhouette of the unit rows of k columns; -1 where undefined."""
-    Z = unit_rows(V[:, :k])
-    if len(Z) > _SILHOUETTE_ROWS:
-        rows = np.random.default_rng(spawn_seed(rng)).choice(len(Z), _SILHOUETTE_ROWS)
-        Z, labels = Z[rows], labels[rows]
-    if not 2 <= len(np.unique(labels)) < len(Z):
-        return -1.0
-    return float(silhouette_score(Z, labels))
-
-
-def _stability(
-    X: Any,
-    data: Prepared,
-    recipe: Recipe,
-    options: dict[str, Any],
-    labels: dict[int, LabelArray],
-    n_subsamples: int,
-    rng: np.random.Generator,
-) -> dict[int, float]:
-    """Compare labels of all rows with those of subsamples: adjusted Rand index."""
-    found: dict[int, list[float]] = {k: [] for k in labels}
-    n = X.shape[0]
-    for _ in range(n_subsamples):
-        rows = np.sort(rng.choice(n, max(3, int(_SHARE * n)), replace=False))
-        part = _part(X, rows, recipe)
-        other = prepare(part, recipe, options, max(labels))
-        most = min(max(labels), other.A.shape[0] - 1)
-        _, V = _spectrum(other.A, most, rng)
-        for k in labels:
-            if k > most:
-                continue
-            whole = labels[k] if data.copy_of is None else labels[k][data.copy_of]
-            again = _labels(V, k, rng)
-            again = again if other.copy_of is None else again[other.copy_of]
-            found[k].append(float(adjusted_rand_score(whole[rows], again)))
-    return {k: float(np.mean(v)) if v else float("nan") for k, v in found.items()}
+    values, _ = silhouettes(unit_rows(V[:, :k]), labels, most=_SILHOUETTE_ROWS)
+    return -1.0 if values is None else float(values.mean())
 
 
 def _part(X: Any, rows: Any, recipe: Recipe) -> Any:
@@ -343,8 +317,8 @@ def _compare_weights(
             {
                 "laplacian_weight": float(weight),
                 "columns": int(np.count_nonzero(found.values > 1e-10)),
-                "silhouette": _silhouette(H, k, labels, rng),
-                "agreement": float(adjusted_rand_score(first, labels)),
+                "silhouette": _silhouette(H, k, labels),
+                "agreement": ari(first, labels),
             }
         )
     if not rows:
