@@ -11,12 +11,12 @@ import numpy as np
 from scipy import sparse
 
 from symmf.common.notation import AnyMatrix
-from symmf.common.sandbox import check_sparse
 from symmf.common.validation import check_number, is_whole, shown
 from symmf.constraints import Constraint
 from symmf.distributed.rows import DistributedRows
 from symmf.errors import DataError, InputError, SymmfWarning
 from symmf.linalg import largest_entry
+from symmf.linalg.sparse import check_sparse
 
 # More restarts than this are a mistake.
 MOST_RESTARTS = 100_000

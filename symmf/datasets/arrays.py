@@ -8,9 +8,9 @@ import numpy as np
 from scipy import sparse
 
 from symmf.common.notation import AnyMatrix, LabelArray
-from symmf.common.sandbox import check_sparse
 from symmf.errors import DataError
 from symmf.linalg import largest_entry
+from symmf.linalg.sparse import check_sparse
 
 # Sums of fourth powers of numbers within this factor of one are finite and not zero.
 RANGE = 1e60

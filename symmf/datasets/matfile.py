@@ -9,8 +9,8 @@ import numpy as np
 from scipy import io, sparse
 
 from symmf.common.notation import AnyMatrix, FloatArray
-from symmf.common.sandbox import check_sparse
 from symmf.errors import DataError
+from symmf.linalg.sparse import check_sparse
 
 
 def read_mat(path: Path) -> tuple[AnyMatrix, Any]:

@@ -15,7 +15,7 @@ import numpy as np
 from scipy import io, sparse
 
 from symmf.common.notation import AnyMatrix
-from symmf.common.sandbox import check_sparse, read_in_child
+from symmf.common.sandbox import read_in_child
 from symmf.common.validation import did_you_mean
 from symmf.errors import DataError, InputError
 
@@ -112,6 +112,9 @@ def checked(source: str, value: Any) -> AnyMatrix:
 def _plain(value: Any) -> Any:
     """Return an array or a sparse matrix; of anything else its kind alone."""
     if sparse.issparse(value):
+        # Costs as much as all other imports here, in a process made for one file.
+        from symmf.linalg.sparse import check_sparse
+
         check_sparse(value)
         return value
     if isinstance(value, np.ndarray):

@@ -23,10 +23,10 @@ from scipy.linalg import blas
 from scipy.sparse.linalg import LinearOperator
 
 from symmf.common.notation import AnyMatrix, FloatArray
-from symmf.common.sandbox.transport import check_sparse
 from symmf.common.validation import check_number
 from symmf.distributed.rows import is_dask
 from symmf.errors import DataError, InputError
+from symmf.linalg.sparse import check_sparse
 from symmf.similarity.row_features import RowFeatures
 from symmf.similarity.sparse_kernels import SparseProducts
 from symmf.similarity.symmetry import (

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from symmf.common.sandbox import check_sparse
 from symmf.errors import DataError
+from symmf.linalg.sparse import check_sparse
 from symmf.similarity.operators import SymmetricOperator
 
 

@@ -5,7 +5,7 @@ them crash, take all memory or never end. :func:`read_in_child` runs such a read
 process with limits and hands back plain data; whatever goes wrong there is a
 :class:`~symmf.errors.DataError` with a sentence.
 
->>> from symmf.common.sandbox import check_file, check_sparse, read_in_child
+>>> from symmf.common.sandbox import check_file, read_in_child
 >>> arrays = read_in_child(read_arrays, Path("points.mat"))  # doctest: +SKIP
 
 ``read_arrays(path, **options)`` is any function at the top level of a module. It may
@@ -18,6 +18,5 @@ from __future__ import annotations
 
 from symmf.common.sandbox.call import LARGEST, read_in_child
 from symmf.common.sandbox.files import check_file
-from symmf.common.sandbox.transport import check_sparse
 
-__all__ = ["LARGEST", "check_file", "check_sparse", "read_in_child"]
+__all__ = ["LARGEST", "check_file", "read_in_child"]
