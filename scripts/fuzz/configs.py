@@ -159,7 +159,7 @@ PART = Part(
     preload=(
         "symmf.cli.run", "symmf.experiment.plan", "symmf.experiment.runner",
         "symmf.clustering", "symmf.datasets", "symmf.cli.progress", "sklearn.datasets",
-        "symmf.cli._run_summary", "symmf.plugins.registry",
+        "symmf.cli.summary", "symmf.plugins.registry",
         "symmf.experiment.preflight",
     ),
     quick=100,

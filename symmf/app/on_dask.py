@@ -9,7 +9,7 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from symmf.cli._say import say
+from symmf.cli.terminal import say
 from symmf.errors import InputError
 
 if TYPE_CHECKING:
@@ -133,8 +133,8 @@ def _show(
 ) -> None:
     import numpy as np
 
-    from symmf.cli._tables import show_table
     from symmf.cli.cluster import show_notes
+    from symmf.cli.terminal import show_table
     from symmf.common.texts import plain_text
 
     show_notes(notes, said)

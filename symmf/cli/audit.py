@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from symmf.cli._say import say
+from symmf.cli.terminal import say
 from symmf.errors import InputError
 
 if TYPE_CHECKING:
@@ -103,7 +103,7 @@ def _audit_paper(
         make_audit,
     )
     from symmf.audit.words import EXPLANATIONS, counts_sentence
-    from symmf.cli._tables import show_table
+    from symmf.cli.terminal import show_table
     from symmf.paper import DATASET_TITLES
 
     digest = inputs_digest(averages, runs=runs, search=search)
@@ -174,7 +174,7 @@ def _audit_list(
 def _show_pairs(frame: pd.DataFrame, *, by_average: bool = False) -> None:
     """Show a line per pair and verdict, or one per normalisation."""
     from symmf.audit.words import basis_text, pair_label
-    from symmf.cli._tables import show_table
+    from symmf.cli.terminal import show_table
 
     keys = ["dataset", "row", "name", "n_classes", "n_clusters", "runs", "ac", "nmi"]
     keys = [key for key in [*keys, "verdict"] if key in frame]

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from symmf.cli._say import say
+from symmf.cli.terminal import say
 
 if TYPE_CHECKING:
     from symmf.app.answer import Answer
@@ -201,7 +201,7 @@ def show_notes(notes: list[str], warnings: list[str]) -> None:
 
 def _show_answer(name: str, found: Answer) -> None:
     from symmf.app.evidence import in_words
-    from symmf.cli._tables import show_table
+    from symmf.cli.terminal import show_table
     from symmf.common.texts import plain_text
 
     task = found.task
@@ -278,7 +278,7 @@ def _facts(found: Answer) -> list[tuple[str, str]]:
 def _show_counts(name: str, data: Any, labels: Any) -> None:
     import numpy as np
 
-    from symmf.cli._tables import show_table
+    from symmf.cli.terminal import show_table
     from symmf.common.texts import plain_text
     from symmf.metrics import METRICS
 

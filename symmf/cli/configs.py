@@ -6,8 +6,8 @@ from pathlib import Path
 
 import click
 
-from symmf.cli._complete import complete_configs
-from symmf.cli._say import say
+from symmf.cli.options import complete_configs
+from symmf.cli.terminal import say
 
 
 @click.command()

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 import click
 
-from symmf.cli._complete import complete_datasets
-from symmf.cli._say import say
+from symmf.cli.options import complete_datasets
+from symmf.cli.terminal import say
 
 if TYPE_CHECKING:
     from symmf.datasets import DatasetSpec
@@ -39,7 +39,7 @@ def list_(folder: Path | None) -> None:
 
     Into a pipe go tab-separated lines with a line of names.
     """
-    from symmf.cli._tables import show_table
+    from symmf.cli.terminal import show_table
     from symmf.datasets import DATASETS, data_folder
     from symmf.datasets.local import state
 

@@ -154,7 +154,7 @@ def _folder() -> str:
 
 def _complain(text: str) -> None:
     """Say what is wrong; where nobody can be told, the exit code still tells."""
-    from symmf.cli._say import say
+    from symmf.cli.terminal import say
 
     with suppress(OSError):
         say(text, err=True)

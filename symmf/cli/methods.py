@@ -2,9 +2,19 @@
 
 from __future__ import annotations
 
+import inspect
+import re
+from typing import Any
+
 import click
 
-from symmf.cli._say import say
+from symmf.cli.terminal import say, show_table
+
+# scikit-learn's docstring names no source.
+_REFERENCES = {
+    "kmeans": 'S. Lloyd, "Least squares quantization in PCM", IEEE Trans. Inf. Theory '
+    "28, 1982; the implementation is scikit-learn's."
+}
 
 
 @click.command()
@@ -14,41 +24,28 @@ def methods(name: str | None) -> None:
 
     With NAME, that method alone.
     """
-    from symmf.cli._describe import describe
-    from symmf.cli._tables import show_table
     from symmf.clustering import METHODS
     from symmf.common.validation import check_name
 
     chosen = {name: METHODS[check_name("method", name, METHODS)]} if name else METHODS
     for key, kind in chosen.items():
-        about = describe(kind)
-        reference = about.reference or _REFERENCES.get(key, "")
-        click.secho(f"{key}: {about.summary}", bold=True)
-        rows = [[p.name, p.default, p.meaning] for p in about.parameters]
-        show_table(["parameter", "default", "meaning"], rows, wide=("meaning",))
-        say(f"Reference: {reference}\n")
+        reference = " ".join(_docstring(kind)["References"]).strip()
+        click.secho(f"{key}: {_summary(kind)}", bold=True)
+        show_table(
+            ["parameter", "default", "meaning"], _parameters(kind), wide=("meaning",)
+        )
+        say(f"Reference: {reference or _REFERENCES.get(key, '')}\n")
     if name is None:
         _show_lists()
 
 
-# scikit-learn's docstring names no source.
-_REFERENCES = {
-    "kmeans": 'S. Lloyd, "Least squares quantization in PCM", IEEE Trans. Inf. Theory '
-    "28, 1982; the implementation is scikit-learn's."
-}
-
-
 def _show_lists() -> None:
     """Name what the parameters similarity, solver and constraint can be."""
-    from symmf.cli._describe import describe
-    from symmf.cli._tables import show_table
     from symmf.constraints import CONSTRAINTS
     from symmf.similarity import SIMILARITIES
     from symmf.solvers import SOLVERS
 
-    similarities = [
-        [name, describe(build).summary] for name, build in SIMILARITIES.items()
-    ]
+    similarities = [[name, _summary(build)] for name, build in SIMILARITIES.items()]
     show_table(["similarity", "meaning"], similarities, wide=("meaning",))
     say()
     solvers = [[name, kind.title, kind.reference] for name, kind in SOLVERS.items()]
@@ -56,3 +53,43 @@ def _show_lists() -> None:
     say()
     sets = [[name, kind.meaning] for name, kind in CONSTRAINTS.items()]
     show_table(["constraint", "meaning"], sets, wide=("meaning",))
+
+
+def _docstring(thing: Any) -> Any:
+    from numpydoc.docscrape import NumpyDocString
+
+    return NumpyDocString(inspect.getdoc(thing) or "")
+
+
+def _summary(thing: Any) -> str:
+    return " ".join(_docstring(thing)["Summary"])
+
+
+def _parameters(kind: Any) -> list[list[str]]:
+    """Return name, default and meaning of each parameter of an estimator.
+
+    The meaning is the first sentence of its docstring, or of that of a class it is
+    made from.
+    """
+    sections = (_docstring(each)["Parameters"] for each in kind.__mro__)
+    meanings = {
+        name: _first_sentence(entry.desc)
+        for entry in next(filter(None, sections), ())
+        for name in entry.name.split(", ")
+    }
+    return [
+        [name, _default(parameter), meanings.get(name, "")]
+        for name, parameter in inspect.signature(kind).parameters.items()
+    ]
+
+
+def _first_sentence(lines: list[str]) -> str:
+    """Return the text up to its first full stop or empty line, on one line."""
+    paragraph = "\n".join(lines).split("\n\n")[0].replace("``", "")
+    sentence = re.split(r"(?<!e\.g)(?<!i\.e)\.\s", paragraph, maxsplit=1)[0]
+    return " ".join(sentence.split()).rstrip(".:")
+
+
+def _default(parameter: inspect.Parameter) -> str:
+    required = parameter.default is inspect.Parameter.empty
+    return "required" if required else repr(parameter.default)

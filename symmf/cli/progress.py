@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Protocol, Self
 
-from symmf.cli._say import say
+from symmf.cli.terminal import say
 
 if TYPE_CHECKING:
     from rich.progress import TaskID

@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from symmf.cli._complete import complete_experiments
-from symmf.cli._say import say
-from symmf.cli._tables import console, show_table
+from symmf.cli.options import complete_experiments
+from symmf.cli.terminal import console, say, show_table
 from symmf.common.texts import plain_text
 from symmf.reporting.plots.registry import FIGURES, draw
 

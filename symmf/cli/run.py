@@ -8,9 +8,13 @@ from typing import TYPE_CHECKING
 
 import click
 
-from symmf.cli._complete import complete_configs, complete_methods
-from symmf.cli._options import plugin_option, results_option
-from symmf.cli._say import say
+from symmf.cli.options import (
+    complete_configs,
+    complete_methods,
+    plugin_option,
+    results_option,
+)
+from symmf.cli.terminal import say
 
 if TYPE_CHECKING:
     from symmf.experiment.plan import Plan
@@ -88,8 +92,8 @@ def run(
     Exit codes: 0 done, 1 some trials failed, 2 bad usage or configuration, 3 data
     missing or corrupt, 130 interrupted.
     """
-    from symmf.cli._run_summary import show_summary
     from symmf.cli.progress import make_progress
+    from symmf.cli.summary import show_summary
     from symmf.experiment.run.backend import default_jobs
 
     jobs = jobs or default_jobs()
@@ -162,8 +166,8 @@ def _show_estimates(
     retry_failed: bool,
     fail_fast: bool,
 ) -> None:
-    from symmf.cli._run_summary import count
     from symmf.cli.progress import duration
+    from symmf.cli.summary import count
     from symmf.experiment.estimate import estimate, wall_seconds
     from symmf.experiment.store.places import results_place
 
@@ -207,7 +211,7 @@ def status(results: Path) -> None:
 
     Times are computing times of single trials; divide by the number of workers.
     """
-    from symmf.cli._tables import show_table
+    from symmf.cli.terminal import show_table
     from symmf.experiment.status import survey
     from symmf.experiment.store.places import results_place
 

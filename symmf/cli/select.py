@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from symmf.cli._say import say
 from symmf.cli.cluster import reading_options, show_notes, take_reading
+from symmf.cli.terminal import say
 
 if TYPE_CHECKING:
     from symmf.clustering.symmf.select import Selection
@@ -89,7 +89,7 @@ def select(
 
 
 def _show(found: Selection) -> None:
-    from symmf.cli._tables import show_table
+    from symmf.cli.terminal import show_table
 
     chosen: dict[int, list[str]] = {}
     for rule, k in found.by_rule.items():

@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from symmf.cli._complete import complete_experiments
-from symmf.cli._options import plugin_option, results_option
-from symmf.cli._say import say
+from symmf.cli.options import complete_experiments, plugin_option, results_option
+from symmf.cli.terminal import say
 
 if TYPE_CHECKING:
     from symmf.experiment.replay import Kept

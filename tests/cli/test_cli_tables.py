@@ -6,8 +6,8 @@ import sys
 
 import pytest
 
-from symmf.cli import _tables
-from symmf.cli._tables import show_table
+from symmf.cli import terminal
+from symmf.cli.terminal import show_table
 
 HEADER = ("name", "size", "what")
 ROWS = [
@@ -70,4 +70,4 @@ def test_prose_goes_below_where_there_is_no_room(
 ) -> None:
     lines = shown_at(monkeypatch, 30).splitlines()
     assert any(line.startswith("    [red]images[/]") for line in lines)
-    assert _tables.NARROWEST < 30
+    assert terminal.NARROWEST < 30

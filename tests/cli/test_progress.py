@@ -9,8 +9,8 @@ from types import SimpleNamespace
 import pytest
 from rich.console import Console
 
-from symmf.cli._run_summary import MOST_REASONS, show_summary
 from symmf.cli.progress import Bars, Lines, Silence
+from symmf.cli.summary import MOST_REASONS, show_summary
 from symmf.experiment.events import Event
 from symmf.experiment.runner import Failure, Summary
 from symmf.experiment.values import Status

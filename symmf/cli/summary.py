@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from symmf.cli._say import say
+from symmf.cli.terminal import say
 from symmf.experiment.store.layout import TRIALS_FILE
 
 if TYPE_CHECKING:

@@ -1,0 +1,125 @@
+"""The one way to a terminal: sentences, tables fitted to its width, a bar.
+
+Names of files, cells and messages of others are shown as texts: nothing in them steers
+the terminal or counts as markup.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+import click
+
+from symmf.common.texts import plain_text, terminal_text
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.progress import Progress, ProgressColumn
+
+PIPE_WIDTH = 200  # a file or a pipe has no width of its own
+NARROWEST = 24  # a column of prose needs this much to be read
+GAP = 2
+
+
+def say(text: object = "", *, err: bool = False, nl: bool = True) -> None:
+    """Print a text; characters that would steer the terminal are shown as escapes."""
+    click.echo(terminal_text(text), err=err, nl=nl)
+
+
+def show_notes(notes: Sequence[str], warnings: Sequence[str]) -> None:
+    """Print on the error stream what was decided and what may be wrong."""
+    for text in notes:
+        say(f"Note: {plain_text(text)}", err=True)
+    for text in warnings:
+        say(f"Warning: {plain_text(text)}", err=True)
+
+
+def console() -> Console:
+    """Return where tables are printed; outside texts are never read as markup."""
+    from rich.console import Console
+
+    shown = Console(highlight=False, markup=False, emoji=False)
+    if not shown.is_terminal:
+        shown.width = PIPE_WIDTH
+    return shown
+
+
+def show_table(
+    header: Sequence[str],
+    rows: Sequence[Sequence[str]],
+    *,
+    wide: Collection[str] = (),
+    right: Collection[str] = (),
+    title: str = "",
+) -> None:
+    """Print a table on the terminal, or one tab-separated line per row for a pipe.
+
+    Parameters
+    ----------
+    header, rows
+        Texts; control characters in them are shown, markup is not read.
+    wide
+        Columns of prose, which may be broken into lines. Where the terminal is too
+        narrow for them they follow below their row.
+    right
+        Columns set to the right.
+    title
+        A line above the table.
+    """
+    texts = [[plain_text(cell) for cell in row] for row in (header, *rows)]
+    if not sys.stdout.isatty():
+        for row in texts:
+            click.echo("\t".join(row))
+        return
+    from rich.cells import cell_len
+    from rich.padding import Padding
+    from rich.table import Table
+    from rich.text import Text
+
+    shown = console()
+    widths = [max(map(cell_len, column)) for column in zip(*texts, strict=True)]
+    prose = [index for index, name in enumerate(header) if name in wide]
+    least = [min(w, NARROWEST) if i in prose else w for i, w in enumerate(widths)]
+    below = prose if sum(least) + GAP * len(least) > shown.width else []
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    side_by_side = [index for index in range(len(header)) if index not in below]
+    for index in side_by_side:
+        table.add_column(
+            Text(texts[0][index]),
+            no_wrap=index not in prose,
+            min_width=least[index],
+            justify="right" if header[index] in right else "left",
+        )
+    for row in texts[1:]:
+        table.add_row(*(Text(row[index]) for index in side_by_side))
+    if title:
+        shown.print(Text(title, style="bold"))
+    if not below:
+        shown.print(table)
+        return
+    # Each row is one line, however long, and its prose follows it.
+    whole = shown.options.update_width(sum(widths) + GAP * len(widths))
+    for row, line in zip(texts, shown.render_lines(table, whole), strict=True):
+        style = "bold" if row is texts[0] else ""
+        text = "".join(segment.text for segment in line).rstrip()
+        shown.print(Text(text, style=style), overflow="fold")
+        for index in below if row is not texts[0] else ():
+            if row[index]:
+                shown.print(Padding(Text(row[index]), (0, 0, 0, 2 * GAP)))
+
+
+@contextmanager
+def progress_bar(*columns: str | ProgressColumn) -> Iterator[Progress | None]:
+    """Draw bars on the error stream if that is a terminal; elsewhere yield None."""
+    from rich.console import Console
+    from rich.progress import Progress
+
+    errors = Console(stderr=True)
+    if not errors.is_terminal or errors.is_dumb_terminal:
+        yield None
+        return
+    with Progress(*columns, console=errors, transient=True) as progress:
+        yield progress
