@@ -19,7 +19,7 @@ PROJECT = SETTINGS["project"]
 EXTRAS = PROJECT["optional-dependencies"]
 # What `nox -s lowest` installs, without the tools that only check the source.
 TESTED = [*PROJECT["dependencies"], *EXTRAS["dask"], *EXTRAS["io"], *EXTRAS["test"]]
-TOOLS = {"ruff", "mypy", "types-pyyaml", "pandas-stubs"}
+TOOLS = {"ruff", "mypy", "import-linter", "types-pyyaml", "pandas-stubs"}
 # Distributions whose module has another name.
 MODULES = {
     "scikit-learn": "sklearn",
