@@ -170,26 +170,13 @@ def compare(reference: bool, results: Path, out: Path | None) -> None:
     type=click.Path(dir_okay=False, path_type=Path),
     help="The page to write; default: report.html in the results folder.",
 )
-@click.option("--fresh", is_flag=True, help="Make again what has not changed.")
-def report(reference: bool, results: Path, out: Path | None, fresh: bool) -> None:
+def report(reference: bool, results: Path, out: Path | None) -> None:
     """Write everything as one HTML page that needs no network."""
     from symmf.experiment.store.layout import REPORT_FILE
-    from symmf.experiment.store.places import results_place
-    from symmf.reporting.page.kept import inputs_digest, is_kept, keep
-
-    place = results_place(results, reference=reference)
-    page = out or place.out / REPORT_FILE
-    digest = inputs_digest(place.folder)
-    if is_kept(page, digest) and not fresh:
-        say(f"{place.sentence}\nUnchanged: {page}")
-        return
     from symmf.reporting.page.render import write_report
 
-    found, _ = _load(results, (), reference, None)
-    _say_written([write_report(found, page)])
-    if not found.problems:
-        # What is noted of the results is to be told each time.
-        keep(page, digest)
+    found, place = _load(results, (), reference, None)
+    _say_written([write_report(found, out or place / REPORT_FILE)])
 
 
 def _load(

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import io
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -177,79 +176,10 @@ def test_an_unwritable_place_is_a_sentence(folder: Path, tmp_path: Path) -> None
         run(tables, "--results", folder, "--out", tmp_path / "file" / "below")
 
 
-@pytest.fixture
-def pages(monkeypatch: pytest.MonkeyPatch) -> list[Path]:
-    """The pages that were made, in no time."""
-    from symmf.reporting.page import render
-
-    made: list[Path] = []
-
-    def write(_: object, path: Path) -> Path:
-        made.append(path)
-        path.write_text("a page")
-        return path
-
-    monkeypatch.setattr(render, "write_report", write)
-    return made
-
-
-@pytest.fixture
-def study(folder: Path, tmp_path: Path) -> Path:
-    """A copy whose page has been made."""
-    copy = tmp_path / "results"
-    shutil.copytree(folder, copy)
-    return copy
-
-
-def test_a_page_of_unchanged_results_is_not_made_again(study: Path, pages) -> None:
-    first, second = (run(report, "--results", study) for _ in range(2))
-    assert pages == [study / "report.html"]
-    assert f"Written to {study}: report.html" in first.output
-    assert f"Unchanged: {study / 'report.html'}" in second.output
-    assert first.output.splitlines()[0] == second.output.splitlines()[0]
-    run(report, "--results", study, "--fresh")
-    run(report, "--results", study, "--out", study / "other.html")
-    assert len(pages) == 3
-    # What a run leaves behind, and what other commands write, is not on the page.
-    name = load_results(study).experiments[0].name
-    for path in (study / name / "events.jsonl", study / "tables" / "nmi.csv"):
-        path.parent.mkdir(exist_ok=True)
-        path.write_text("x")
-    run(report, "--results", study)
-    assert len(pages) == 3
-
-
-@pytest.mark.parametrize(
-    "file", ["trials.csv", "traces.csv", "experiment.yaml", "report.html", "audit"]
-)
-def test_a_page_of_changed_results_is_made_again(study: Path, pages, file) -> None:
-    run(report, "--results", study)
-    name = load_results(study).experiments[0].name
-    path = study / name / file
-    if file == "report.html":
-        path = study / file
-    if file == "audit":
-        path = study / "audit" / "audit.csv"
-        path.parent.mkdir()
-    text = path.read_text() if path.exists() else ""
-    path.write_text(text + "\n")
-    run(report, "--results", study)
-    assert len(pages) == 2
-
-
-def test_a_page_is_made_again_with_other_code(study: Path, pages, monkeypatch) -> None:
-    from symmf.reporting.page import kept
-
-    run(report, "--results", study)
-    monkeypatch.setattr(kept, "_sources", lambda: iter([study / "report.html"]))
-    run(report, "--results", study)
-    assert len(pages) == 2
-
-
-def test_what_is_noted_of_results_is_told_each_time(study: Path, pages) -> None:
-    name = load_results(study).experiments[0].name
-    (study / name / "traces.csv").write_text("no,table")
-    told = [run(report, "--results", study).output for _ in range(2)]
-    assert told[0] == told[1]
-    assert "Note: " in told[0]
-    assert len(pages) == 2
+def test_the_page_goes_where_it_is_asked_for(tmp_path: Path) -> None:
+    table_experiment(tmp_path, ks=(2,), n_trials=2)
+    done = run(report, "--results", tmp_path)
+    assert f"Written to {tmp_path}: report.html" in done.output
+    run(report, "--results", tmp_path, "--out", tmp_path / "other.html")
+    own, other = (tmp_path / name for name in ("report.html", "other.html"))
+    assert own.read_bytes() == other.read_bytes()

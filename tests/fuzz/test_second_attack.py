@@ -7,7 +7,6 @@ accepted, it is right.
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import sys
 from collections.abc import Callable
@@ -26,7 +25,6 @@ from symmf.errors import DataError, InputError
 from symmf.io.images import read_images
 from symmf.io.matrix import read_matrix
 from symmf.plugins.methods import OutsideEstimator
-from symmf.reporting.page.kept import inputs_digest
 
 Command = Callable[..., tuple[int, str]]
 
@@ -429,16 +427,6 @@ def test_labels_of_a_plugin_that_are_not_numbers_are_refused() -> None:
 
     with pytest.raises(ValueError, match="not finite"):
         OutsideEstimator(Odd()).fit(np.eye(4))
-
-
-def test_a_folder_of_results_whose_name_is_no_text(tmp_path: Path) -> None:
-    odd = tmp_path / os.fsdecode(b"\xff") / "experiment.yaml"
-    odd.parent.mkdir()
-    odd.write_text("title: x")
-    first = inputs_digest(tmp_path)
-    assert first is not None
-    odd.write_text("title: y")
-    assert inputs_digest(tmp_path) != first
 
 
 def test_a_download_does_not_follow_a_planted_link(tmp_path: Path) -> None:

@@ -23,7 +23,6 @@ from made_traces import (
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 
 from symmf.errors import InputError
-from symmf.reporting.page.svg import svg
 from symmf.reporting.plots.base import save
 from symmf.reporting.plots.factor import (
     block_means,
@@ -93,8 +92,8 @@ def test_a_place_that_is_a_file_is_a_sentence(galleries, tmp_path: Path) -> None
 def test_a_wrong_number_of_tooltips_is_not_passed_over(galleries) -> None:
     (drawing,) = galleries["lambda"].drawings
     name = next(iter(drawing.tooltips))
-    with pytest.raises(ValueError, match="texts for the"):
-        svg(replace(drawing, tooltips={name: ["one"]}), "x")
+    with pytest.raises(ValueError, match=r"zip\(\) argument"):
+        replace(drawing, tooltips={name: ["one"]}).svg("x")
 
 
 def test_same_results_same_bytes(tmp_path: Path) -> None:
@@ -103,7 +102,7 @@ def test_same_results_same_bytes(tmp_path: Path) -> None:
     for folder in ("a", "b"):
         (drawing,) = draw("lambda", load_results(tmp_path / "r")).drawings
         paths = save(drawing, tmp_path / folder)
-        kept.append([path.read_bytes() for path in paths] + [svg(drawing, "x")])
+        kept.append([path.read_bytes() for path in paths] + [drawing.svg("x")])
     assert kept[0] == kept[1]
     assert b"CreationDate" not in kept[0][0]
 
@@ -111,7 +110,7 @@ def test_same_results_same_bytes(tmp_path: Path) -> None:
 def test_svg_is_valid_and_carries_the_numbers(galleries) -> None:
     for gallery in galleries.values():
         for drawing in gallery.drawings:
-            text = svg(drawing, "here")
+            text = drawing.svg("here")
             root = ET.fromstring(text)
             assert root.tag.endswith("svg")
             assert root.get("aria-label", "").startswith(drawing.title)

@@ -12,7 +12,7 @@ from made_traces import full, traced_experiment
 
 from symmf.reporting.page.grid import auto_columns, grid
 from symmf.reporting.page.render import render_report, write_report
-from symmf.reporting.plots.base import render, save
+from symmf.reporting.plots.base import save
 from symmf.reporting.plots.registry import FIGURES, draw
 from symmf.reporting.results import load_results
 
@@ -225,6 +225,6 @@ TITLE = "<i>title</i> $x"
 def test_a_dollar_in_a_label_is_drawn_as_a_dollar(tmp_path: Path) -> None:
     traced_experiment(tmp_path, "traced", [entry("symnmf", label="$a_b$ ^")])
     (drawing,) = draw("convergence", load_results(tmp_path)).drawings
-    root = ET.fromstring(render(drawing, "svg"))
+    root = ET.fromstring(drawing.svg("x"))
     texts = ["".join(element.itertext()) for element in root.iter()]
     assert "$a_b$ ^" in [text.strip() for text in texts]

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from importlib import resources
 from pathlib import Path
 from typing import Any
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from symmf import __version__
 from symmf.common.files import write_text
-from symmf.common.texts import plain_text
+from symmf.common.html import render_page
 from symmf.reporting.page.grid import KINDS, auto_columns, grid
 from symmf.reporting.page.plain import collection_sections, takes_section
 from symmf.reporting.page.scores import (
@@ -28,7 +26,6 @@ from symmf.reporting.page.sections import (
     statistics_section,
 )
 from symmf.reporting.page.speed import speed_section
-from symmf.reporting.page.svg import svg
 from symmf.reporting.plots.base import Drawing
 from symmf.reporting.plots.registry import FIGURES, draw
 from symmf.reporting.results import Missing, Results
@@ -48,34 +45,7 @@ REPORT_COMMANDS = (
 
 def render_report(results: Results) -> str:
     """Return the page as text; the same results give the same bytes."""
-    environment = Environment(
-        loader=PackageLoader("symmf.reporting.page", "templates"),
-        autoescape=True,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        undefined=StrictUndefined,
-        finalize=shown,
-    )
-    return environment.get_template("report.html.j2").render(context(results))
-
-
-def shown(value: Any) -> Any:
-    r"""Return what a template prints for a value: every character can be seen.
-
-    Texts come from files that anyone may have written. What we made is kept as it is,
-    and so are line ends.
-
-    Examples
-    --------
-    >>> print(shown("a\x1b[2J\n\u202eb"))
-    a\x1b[2J
-    \u202eb
-    """
-    if not isinstance(value, str) or isinstance(value, Markup):
-        return value
-    if value.isascii() and value.isprintable():
-        return value
-    return "\n".join(plain_text(line) for line in value.split("\n"))
+    return render_page("symmf.reporting.page", "report.html.j2", context(results))
 
 
 def write_report(results: Results, path: Path) -> Path:
@@ -97,8 +67,6 @@ def context(results: Results) -> dict[str, Any]:
     scores = score_tables(results, comparison)
     return {
         "version": __version__,
-        "style": Markup(_template("report.css")),
-        "script": Markup(_template("report.js")),
         "kinds": KINDS,
         "tiles": _tiles(comparison, decided, audit, experiments),
         "claims_note": claims.NOTE,
@@ -123,11 +91,6 @@ def context(results: Results) -> dict[str, Any]:
         "experiments": experiments,
         "commands": REPORT_COMMANDS,
     }
-
-
-def _template(name: str) -> str:
-    folder = resources.files("symmf.reporting.page").joinpath("templates")
-    return folder.joinpath(name).read_text(encoding="utf-8")
 
 
 def _tiles(
@@ -180,7 +143,7 @@ def _figure(drawing: Drawing, name: str) -> dict[str, Any]:
         "caption": drawing.caption,
         "files": drawing.stem,
         "command": f"symmf plot {drawing.name}",
-        "svg": Markup(svg(drawing, name)),
+        "svg": drawing.svg(name),
         "grid": grid(
             f"{name}-data",
             f"Numbers behind: {drawing.title}",

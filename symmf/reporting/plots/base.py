@@ -7,32 +7,22 @@ The same input gives the same bytes.
 
 from __future__ import annotations
 
-import io
-import warnings
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import matplotlib as mpl
 import pandas as pd
+from markupsafe import Markup
 from matplotlib.figure import Figure
 
+from symmf.common.figures import figure_bytes, figure_svg, house_style
 from symmf.common.files import csv_text, write_bytes, write_text
-from symmf.reporting.plots.style import RC
 from symmf.reporting.results import Missing, Results
 
 # Numbers of what is drawn; identifier of a group of markers -> a text per marker.
 Records = list[dict[str, Any]]
 Tooltips = dict[str, list[str]]
-
-# Nothing in a file tells when and where it was made.
-_METADATA: dict[str, dict[str, str | None]] = {
-    "pdf": {"CreationDate": None, "Creator": "symmf", "Producer": None},
-    "png": {"Software": None},
-    "svg": {"Date": None},
-}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,6 +43,11 @@ class Drawing:
         name = self.name.replace("-", "_")
         inside = f"{self.experiment}/" if self.experiment else ""
         return f"figures/{inside}{name}"
+
+    def svg(self, prefix: str) -> Markup:
+        """Return the figure for a page; see :func:`symmf.common.figures.figure_svg`."""
+        label = f"{self.title}. {self.caption}"
+        return figure_svg(self.figure, prefix, label=label, tooltips=self.tooltips)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -75,25 +70,6 @@ def laid_out(build: Callable[[Results], Gallery], results: Results) -> Gallery:
     return gallery
 
 
-@contextmanager
-def house_style() -> Iterator[None]:
-    """Draw with the same settings everywhere.
-
-    A letter that the font lacks is drawn as a box; that is no reason for a warning.
-    """
-    with mpl.rc_context(RC), warnings.catch_warnings():
-        warnings.filterwarnings("ignore", message="Glyph .* missing from")
-        yield
-
-
-def render(drawing: Drawing, kind: str, **options: Any) -> bytes:
-    """Return the figure as the bytes of a file: ``pdf``, ``png`` or ``svg``."""
-    stream = io.BytesIO()
-    with house_style():
-        drawing.figure.savefig(stream, format=kind, metadata=_METADATA[kind], **options)
-    return stream.getvalue()
-
-
 def save(drawing: Drawing, folder: Path) -> list[Path]:
     """Write PDF, PNG, CSV and caption below ``folder``; return the paths."""
     stem = folder / drawing.stem
@@ -103,7 +79,10 @@ def save(drawing: Drawing, folder: Path) -> list[Path]:
         return stem.with_name(f"{stem.name}.{kind}")
 
     return [
-        *(write_bytes(path(kind), render(drawing, kind)) for kind in ("pdf", "png")),
+        *(
+            write_bytes(path(kind), figure_bytes(drawing.figure, kind))
+            for kind in ("pdf", "png")
+        ),
         write_text(path("csv"), csv_text(drawing.data)),
         write_text(path("txt"), caption),
     ]

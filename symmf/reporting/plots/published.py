@@ -7,10 +7,11 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from symmf.common.figures import GREY, INK
 from symmf.paper import DATASET_TITLES, METRIC_TITLES, ROWS
 from symmf.reporting.plots.base import Drawing, Gallery, Tooltips
 from symmf.reporting.plots.legend import legend_below
-from symmf.reporting.plots.style import BLUE, GREEN, GREY, INK, ORANGE, VERMILLION
+from symmf.reporting.plots.style import BLUE, GREEN, ORANGE, VERMILLION
 from symmf.reporting.results import Missing, Results, run_command
 from symmf.reporting.verdicts.values import RULE, TOLERANCE, ValueVerdict, compare
 

@@ -9,10 +9,11 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from symmf.common.figures import INK
 from symmf.common.texts import plot_text
 from symmf.paper.values import PROPOSED, ROWS
 from symmf.reporting.plots.base import Drawing, Gallery, Records, Tooltips
-from symmf.reporting.plots.style import INK, StyleBook
+from symmf.reporting.plots.style import StyleBook
 from symmf.reporting.results import Missing, Results, run_command
 from symmf.reporting.selection.cells import Row, RowKey, collect
 from symmf.reporting.selection.readings import Reading, readings

@@ -17,11 +17,12 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.transforms import offset_copy
 
+from symmf.common.figures import GREY, INK
 from symmf.common.texts import plot_text
 from symmf.paper.values import PAPER_PANELS
 from symmf.reporting.plots.base import Drawing, Gallery, Records, Tooltips
 from symmf.reporting.plots.legend import legend_below
-from symmf.reporting.plots.style import GREY, INK, Look, StyleBook
+from symmf.reporting.plots.style import Look, StyleBook
 from symmf.reporting.results import Missing, Results, run_command
 from symmf.reporting.selection.cells import Cell, dataset_title
 from symmf.reporting.selection.readings import REFERENCE_WEIGHT, readings

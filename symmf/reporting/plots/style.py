@@ -11,11 +11,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any
 
+from symmf.common.figures import GREY, INK
 from symmf.reporting.selection.readings import Reading
 
-INK = "#1b1b1f"  # replaced by the page's text colour in the HTML report
-GREY = "#6f6f78"
-PAPER = "#ffffff"
 ORANGE, SKY, GREEN = "#E69F00", "#56B4E9", "#009E73"
 BLUE, VERMILLION, PURPLE, OCHRE = "#0072B2", "#D55E00", "#CC79A7", "#9A7D0A"
 
@@ -32,43 +30,6 @@ DASHES: tuple[tuple[float, ...], ...] = (
 )
 CLASS_COLORS = (BLUE, VERMILLION, GREEN, ORANGE, PURPLE, SKY, OCHRE, INK)
 CLASS_MARKERS = ("o", "s", "^", "D", "v", "P", "X", "<", ">")
-
-RC: Any = {
-    "axes.axisbelow": True,
-    "axes.edgecolor": INK,
-    "axes.grid": True,
-    "axes.labelcolor": INK,
-    "axes.labelsize": 8.5,
-    "axes.linewidth": 0.7,
-    "axes.spines.right": False,
-    "axes.spines.top": False,
-    "axes.titlecolor": INK,
-    "axes.titlelocation": "left",
-    "axes.titlesize": 9,
-    "axes.titleweight": "bold",
-    "axes.unicode_minus": True,
-    "figure.dpi": 100,
-    "font.family": "DejaVu Sans",  # shipped with matplotlib: same bytes everywhere
-    "font.size": 8.5,
-    "grid.alpha": 0.22,
-    "grid.color": GREY,
-    "grid.linewidth": 0.5,
-    "hatch.linewidth": 0.5,
-    "legend.fontsize": 7.5,
-    "legend.frameon": False,
-    "legend.labelcolor": INK,
-    "lines.linewidth": 1.5,
-    "lines.markersize": 4.5,
-    "pdf.fonttype": 42,
-    "savefig.dpi": 200,
-    "svg.fonttype": "none",
-    "svg.hashsalt": "symmf",
-    "text.color": INK,
-    "xtick.color": INK,
-    "xtick.labelsize": 7.5,
-    "ytick.color": INK,
-    "ytick.labelsize": 7.5,
-}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
