@@ -144,7 +144,8 @@ def _check(
 def _backend(jobs: int, *, dask: str | None, dry_run: bool) -> Backend:
     """Return where trials run; local workers begin to load while configs are read."""
     if dask is not None:
-        from symmf.experiment.run.dask import DaskBackend, check_address
+        from symmf.distributed.client import check_address
+        from symmf.experiment.run.dask import DaskBackend
 
         if not dry_run:
             return DaskBackend(dask)

@@ -118,7 +118,7 @@ def test_an_empty_results_folder_and_an_unreachable_cluster(
     tmp_path, capfd, monkeypatch
 ):
     assert "no experiment" in symmf(capfd, "status", "--results", tmp_path)[1]
-    monkeypatch.setattr("symmf.experiment.run.dask.CONNECT_SECONDS", 0.2)
+    monkeypatch.setattr("symmf.distributed.client.CONNECT_SECONDS", 0.2)
     config = write_config(tmp_path, "[instant]")
     code, _, err = symmf(capfd, "run", config, "--dask", "tcp://127.0.0.1:1")
     assert code == 2

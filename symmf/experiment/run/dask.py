@@ -20,7 +20,8 @@ from dataclasses import dataclass
 from multiprocessing import connection
 from typing import TYPE_CHECKING, Any
 
-from symmf.errors import InputError, SymmfError
+from symmf.distributed.client import connected
+from symmf.errors import SymmfError
 from symmf.experiment.run.backend import TICK, Update
 from symmf.experiment.run.fork_server import ForkServer
 from symmf.experiment.run.process import WorkerProcess
@@ -31,13 +32,9 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-CONNECT_SECONDS = 15
 # Submissions of one trial: the scheduler itself retries a few lost workers; a further
 # submission is needed when all copies of the data were lost.
 ATTEMPTS = 3
-
-# Ways of transport that need nothing but the address, or certificates.
-SCHEMES = ("tcp", "tls", "ws", "wss")
 
 # Of the dask worker's process; it ends with it.
 _idle: list[WorkerProcess] = []
@@ -101,92 +98,16 @@ def _supervise(worker: WorkerProcess, job: Job, data: Dataset) -> Outcome:
                 return outcome
 
 
-def check_address(address: str) -> str:
-    """Return the address of a scheduler, or raise a sentence that shows one.
-
-    Examples
-    --------
-    >>> check_address(" 10.0.0.1:8786 ")
-    'tcp://10.0.0.1:8786'
-    """
-    text = address.strip()
-    example = "It looks like tcp://HOST:8786; `dask scheduler` prints it when it starts"
-    if not text:
-        raise InputError(f"--dask needs the address of a scheduler. {example}.")
-    scheme, separator, rest = text.rpartition("://")
-    scheme = scheme if separator else "tcp"
-    host, _, port = rest.rpartition(":")
-    known = scheme in SCHEMES and host and not set(host) & set("/?#@ ")
-    if not known or not port.isascii() or not port.isdecimal():
-        raise InputError(
-            f'--dask "{address}" is not the address of a scheduler. {example}.'
-        )
-    if not 0 < int(port) < 2**16:
-        raise InputError(
-            f'--dask "{address}": a port is a number from 1 to 65535. {example}.'
-        )
-    return f"{scheme}://{rest}"
-
-
-def _no_answer(address: str, error: Exception) -> str:
-    if address.startswith("tls://") and isinstance(error, TypeError):
-        return (
-            f"{address} needs certificates: name them in dask's configuration "
-            "(distributed.comm.tls, keys ca-file, client.cert and client.key), as for "
-            "every other client of that scheduler."
-        )
-    return (
-        f"No dask scheduler answers at {address} ({type(error).__name__}). Start one "
-        "with `dask scheduler`, or give the address it prints."
-    )
-
-
-def _silence() -> dict[str, int]:
-    """Keep the libraries' own tracebacks away from the user; return what was set.
-
-    What they tell when a connection is lost is told in a sentence of ours.
-    """
-    names = [
-        name
-        for name in logging.root.manager.loggerDict
-        if name.partition(".")[0] in ("distributed", "tornado", "asyncio")
-    ]
-    before = {name: logging.getLogger(name).level for name in names}
-    for name in names:
-        logging.getLogger(name).setLevel(logging.CRITICAL + 1)
-    return before
-
-
-def _restore(levels: Mapping[str, int]) -> None:
-    for name, level in levels.items():
-        logging.getLogger(name).setLevel(level)
-
-
 class DaskBackend:
     """Runs trials through the futures of a dask client."""
 
     def __init__(self, address: str) -> None:
-        address = check_address(address)
-        try:
-            import distributed
-        except ImportError:
-            raise InputError(
-                "--dask needs the package distributed: pip install 'symmf[dask]'."
-            ) from None
-        self._levels = _silence()
-        try:
-            connect: Any = distributed.Client
-            self.client = connect(address, timeout=CONNECT_SECONDS)
-        except Exception as error:
-            # Of any kind: each way of transport has errors of its own.
-            _restore(self._levels)
-            raise InputError(_no_answer(address, error)) from None
+        self._connection = connected(address)
+        self.client = self._connection.__enter__()
 
     def close(self) -> None:
         """Leave the cluster; it goes on running."""
-        with suppress(Exception):
-            self.client.close()
-        _restore(self._levels)
+        self._connection.__exit__(None, None, None)
 
     def run(
         self,

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from symmf.distributed.client import check_address, connected
 from symmf.errors import InputError
-from symmf.experiment.run.dask import SCHEMES, _no_answer, check_address
 
 
 @pytest.mark.parametrize(
@@ -44,10 +44,22 @@ def test_any_text_is_an_address_or_a_sentence(text):
         address = check_address(text)
     except InputError:
         return
-    assert re.match(rf"({'|'.join(SCHEMES)})://.+:\d+$", address, re.DOTALL)
+    assert re.match(r"(tcp|tls|ws|wss)://.+:\d+$", address, re.DOTALL)
 
 
-def test_what_tls_lacks_is_told_and_a_silent_port_too():
-    assert "certificates" in _no_answer("tls://node:1", TypeError("ssl_context"))
-    text = _no_answer("tcp://node:1", OSError("no"))
-    assert text.startswith("No dask scheduler answers at tcp://node:1")
+@pytest.mark.parametrize(
+    ("address", "error", "sentence"),
+    [
+        ("tls://node:1", TypeError("ssl_context"), "certificates"),
+        ("tcp://node:1", OSError("no"), "No dask scheduler answers at tcp://node:1"),
+    ],
+)
+def test_why_nobody_answers_is_said(monkeypatch, address, error, sentence):
+    distributed = pytest.importorskip("distributed")
+
+    def refuse(*_, **__):
+        raise error
+
+    monkeypatch.setattr(distributed, "Client", refuse)
+    with pytest.raises(InputError, match=sentence), connected(address):
+        pass
