@@ -308,11 +308,8 @@ def _wait(pid: int, seconds: float) -> int | None:
 
 def _starved(pid: int) -> float:
     """Return the seconds for which a step or its reader of files wanted to run."""
-    from symmf.common.sandbox import call
-
-    reader = [] if call._current is None else [call._current._process.pid]
     waited = 0
-    for number in [pid, *descendants(pid), *reader]:
+    for number in [pid, *descendants(pid)]:
         with suppress(OSError, IndexError):
             waited += int(Path(f"/proc/{number}/schedstat").read_text().split()[1])
     return waited / 1e9
@@ -392,7 +389,3 @@ def _preload(part: Part) -> None:
     os.environ["MPLBACKEND"] = "Agg"
     for name in ("symmf.cli.main", *part.preload):
         importlib.import_module(name)
-    # All children share the one process that reads files.
-    from symmf.common.sandbox import call
-
-    call._server()

@@ -258,9 +258,6 @@ def test_installed_packages_offer_methods(tmp_path, monkeypatch):
         "[symmf.methods]\nmine = outsider:Mine\n[symmf.datasets]\nfew = outsider:data\n"
     )
     monkeypatch.syspath_prepend(str(tmp_path))
-    from symmf.common.sandbox.call import close_server
-
-    close_server()  # the next one knows the new path
     registry.register_packages.cache_clear()
     method = find_method("mine")
     assert method.identity() | {"sha256": ""} == {
@@ -270,4 +267,3 @@ def test_installed_packages_offer_methods(tmp_path, monkeypatch):
     }
     assert method(n_clusters=2).fit(np.ones((4, 1))).labels_.tolist() == [0, 1, 0, 1]
     assert DATASETS["few"].read().n_samples == 4
-    close_server()

@@ -35,7 +35,7 @@ def test_values_of_every_kind_come_back(path: Path) -> None:
         other = found[name]
         if sparse.issparse(value):
             assert (other.toarray() == value.toarray()).all()
-            assert type(other) is type(value) or value.format == "dia"
+            assert isinstance(other, sparse.csr_array)
         elif isinstance(value, np.ndarray):
             assert other.dtype == value.dtype
             assert other.shape == value.shape
@@ -101,7 +101,7 @@ def test_other_errors_are_sentences_without_control_characters(path: Path) -> No
 
 
 def test_wrong_indices_are_refused(path: Path) -> None:
-    with pytest.raises(DataError, match=r"given.mat: The sparse matrix .* is damaged"):
+    with pytest.raises(DataError, match=r"given\.mat is damaged"):
         read_in_child(readers.wrong_indices, path)
 
 
@@ -110,41 +110,12 @@ def test_what_is_not_plain_data_is_refused(path: Path) -> None:
         read_in_child(readers.opaque, path)
 
 
-def test_a_killed_server_is_replaced(path: Path) -> None:
-    from symmf.common.sandbox import call
-
-    read_in_child(readers.pid, path)
-    assert call._current is not None
-    call._current._process.kill()
-    assert read_in_child(readers.pid, path)
-
-
-def test_nothing_is_left_after_the_interpreter_ends(path: Path) -> None:
-    code = (
-        "import isolated_readers as r, pathlib\n"
-        "from symmf.common.sandbox import call\n"
-        f"call.read_in_child(r.pid, pathlib.Path({str(path)!r}))\n"
-        "print(call._current._process.pid)"
-    )
-    env = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
-    done = subprocess.run(
-        [sys.executable, "-W", "error", "-c", code],
-        capture_output=True,
-        text=True,
-        check=True,
-        env=env,
-    )
-    assert done.stderr == ""
-    with pytest.raises(ProcessLookupError):
-        os.kill(int(done.stdout), 0)
-
-
 def test_a_killed_caller_takes_the_reader_along(path: Path) -> None:
-    """The watcher sees that nobody waits any more."""
+    """At the latest when its time is over."""
     code = (
         "import isolated_readers as r, pathlib\n"
-        "from symmf.common.sandbox import call\n"
-        f"call.read_in_child(r.hang, pathlib.Path({str(path)!r}))\n"
+        "from symmf.common.sandbox import read_in_child\n"
+        f"read_in_child(r.hang, pathlib.Path({str(path)!r}), seconds=2)\n"
     )
     env = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
     with subprocess.Popen([sys.executable, "-c", code], env=env) as caller:
