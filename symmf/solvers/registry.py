@@ -6,13 +6,16 @@ from typing import Literal, TypeAlias
 
 from symmf.solvers.admm import ADMM
 from symmf.solvers.base import Solver
+from symmf.solvers.bsum import BSUM
 from symmf.solvers.columnwise import Columnwise
 from symmf.solvers.coordinate_descent import CoordinateDescent
 from symmf.solvers.eigen import Eigen
 from symmf.solvers.fixed_step import FixedStep
 from symmf.solvers.newton import Newton
+from symmf.solvers.pgncg import PGNCG
 from symmf.solvers.procrustes import Procrustes
 from symmf.solvers.projected_gradient import ProjectedGradient
+from symmf.solvers.snmpbb import SNMPBB
 from symmf.solvers.sym_anls import SymANLS
 from symmf.solvers.sym_hals import SymHALS
 from symmf.solvers.symnmf_anls import SymNMFANLS
@@ -29,6 +32,9 @@ SOLVERS: dict[str, type[Solver]] = {
     "admm": ADMM,
     "procrustes": Procrustes,
     "coordinate_descent": CoordinateDescent,
+    "bsum": BSUM,
+    "pgncg": PGNCG,
+    "snmpbb": SNMPBB,
 }
 
 # For editors, which offer these where a name is asked for.
@@ -44,4 +50,7 @@ SolverName: TypeAlias = Literal[
     "admm",
     "procrustes",
     "coordinate_descent",
+    "bsum",
+    "pgncg",
+    "snmpbb",
 ]

@@ -31,7 +31,7 @@ def test_memory_stays_far_below_n_by_n(reuters, solver):
     assert reuters.fro2 > 0
     assert reuters.max_entry > 0
     more = {"method": "cg"} if solver == "newton" else {}
-    if solver == "coordinate_descent":
+    if solver in ("coordinate_descent", "bsum"):
         more["callback"] = lambda it: it.iteration == 0
     tracemalloc.start()
     fit = factorize(

@@ -127,7 +127,7 @@ def run_awkward(solver, constraint, problem, dtype):
         # ||M||^2 and H H^T H must fit in single precision.
         M = M * (1e12 if problem.startswith("tiny") else 1e-12)
     more = options(solver, constraint)
-    if solver in ("sym_anls", "sym_hals"):
+    if solver in ("sym_anls", "sym_hals", "snmpbb"):
         # A coupling given as a number is in the units of M, and so is SymNMF's.
         more["coupling"] = "bound"
     if solver == "symnmf_anls":
