@@ -18,6 +18,8 @@ from typing import NoReturn
 ROOT = Path(__file__).resolve().parents[2]
 # A defect must look like one.
 ENVIRONMENT = os.environ | {"PYTHONPATH": str(ROOT), "SYMMF_TRACEBACK": "1"}
+# What differs between two runs of the same trial.
+MEASURED = ("seconds", "peak_memory_mb", "attempts")
 # What a fork of this process needs not import again.
 PRELOAD = (
     "pandas", "symmf.experiment.store.layout", "symmf.cli.run", "symmf.cli.report",
@@ -160,12 +162,10 @@ def fingerprint(results: Path) -> dict[str, str]:
     """Return what a run must give again: computed columns, and every table's bytes."""
     import pandas as pd
 
-    from symmf.experiment.store.layout import MEASURED_COLUMNS
-
     found = {}
     for name in ("trials.csv", "traces.csv"):
         frame = pd.read_csv(results / "small" / name, dtype=str, keep_default_na=False)
-        kept = [column for column in frame if column not in MEASURED_COLUMNS]
+        kept = [column for column in frame if column not in MEASURED]
         found[name] = frame[kept].to_csv(index=False)
     code, text = run(results.parent, "tables", "--results", results)
     if code:

@@ -11,8 +11,7 @@ from symmf.cli.options import complete_experiments, plugin_option, results_optio
 from symmf.cli.terminal import say
 
 if TYPE_CHECKING:
-    from symmf.experiment.replay import Kept
-    from symmf.experiment.verify import TrialVerdict, Verification
+    from symmf.experiment.again import Finished, TrialVerdict, Verification
 
 SHOWN = 5
 
@@ -22,13 +21,13 @@ _reference = click.option(
 )
 
 
-def _find(key: str, results: Path, *, reference: bool) -> Kept:
-    from symmf.experiment.replay import find_kept
+def _find(key: str, results: Path, *, reference: bool) -> Finished:
+    from symmf.experiment.again import find_trial
     from symmf.experiment.store.places import results_place
 
     study = results_place(results, reference=True).folder
     folders = [study] if reference else [results, study]
-    return find_kept(list(dict.fromkeys(folders)), key)
+    return find_trial(list(dict.fromkeys(folders)), key)
 
 
 @click.command()
@@ -40,12 +39,9 @@ def info(key: str, reference: bool, results: Path) -> None:
 
     Own runs are looked through first, then the reference study.
     """
-    from symmf.experiment.status import describe_record
+    from symmf.experiment.again import describe
 
-    kept = _find(key, results, reference=reference)
-    say(describe_record(kept.store, kept.record))
-    if kept.row is not None and kept.row.get("labels_sha256"):
-        say(f"labels       sha256 {kept.row['labels_sha256']}")
+    say(describe(_find(key, results, reference=reference)))
 
 
 @click.command()
@@ -57,16 +53,15 @@ def info(key: str, reference: bool, results: Path) -> None:
 def replay(context: click.Context, key: str, reference: bool, results: Path) -> None:
     """Run one trial again and compare it with what was kept.
 
-    A record is compared bit by bit; a trial of the reference study by its scores,
-    iterations, stop reason and the digest of its labels. Exit code 1 if it differs, or
-    if there was nothing to compare.
+    Compared are the digest of the labels, scores, iterations, stop reason and final
+    error. Exit code 1 if it differs, or if there was nothing to compare.
     """
-    from symmf.experiment.replay import replay_kept
+    from symmf.experiment.again import replay as run_again
 
-    kept = _find(key, results, reference=reference)
-    trial, outcome = kept.record.trial, kept.record.outcome
+    found = _find(key, results, reference=reference)
+    trial, outcome = found.record.trial, found.record.outcome
     say(f"{trial.experiment}: {trial.title} ({trial.key[:12]})")
-    again = replay_kept(kept)
+    again = run_again(found)
     if not outcome.ok:
         say(
             f"  recorded {outcome.status}: {outcome.message or 'no message'}\n"
@@ -78,7 +73,7 @@ def replay(context: click.Context, key: str, reference: bool, results: Path) -> 
         new = again.outcome.scores.get(name)
         say(f"  {name:8} recorded {value!r}  again {new!r}")
     if again.same:
-        say("Same bits." if kept.row is None else "Same result.")
+        say("Same result.")
         return
     say(f"Different: {', '.join(again.differences)}.", err=True)
     if not again.outcome.ok:
@@ -118,7 +113,7 @@ def verify(
     nothing to compare, 3 data are missing.
     """
     from symmf.errors import InputError
-    from symmf.experiment import verify as verification
+    from symmf.experiment import again
     from symmf.experiment.store.places import Source, results_place
 
     place = results_place(results, reference=True)
@@ -126,10 +121,8 @@ def verify(
         raise InputError(f"There is no reference study, neither in {results} nor here.")
     say(f"Reference: {place.folder}")
     if sample is None:
-        found = verification.verify(results, place.folder, experiments)
-        if not any(
-            v.count(verification.Agreement.EQUAL) + len(v.different()) for v in found
-        ):
+        found = again.verify(results, place.folder, experiments)
+        if not any(v.count(again.Agreement.EQUAL) + len(v.different()) for v in found):
             _show(found)
             raise InputError(
                 f"No own trial in {results} has a key of the reference. Run one of its "
@@ -144,18 +137,18 @@ def verify(
 def _sampled(
     folder: Path, sample: int, seed: int, experiments: tuple[str, ...], jobs: int | None
 ) -> list[Verification]:
-    from symmf.experiment import verify as verification
+    from symmf.experiment import again
     from symmf.experiment.run.backend import default_jobs
     from symmf.experiment.run.local_pool import LocalPool
 
     with LocalPool(jobs or default_jobs()) as pool:
-        return verification.verify_sample(
+        return again.verify_sample(
             folder, sample, seed=seed, experiments=experiments, backend=pool
         )
 
 
 def _exit_code(found: list[Verification]) -> int:
-    from symmf.experiment.verify import Agreement
+    from symmf.experiment.again import Agreement
 
     if any(v.different() for v in found):
         return 1
@@ -163,7 +156,7 @@ def _exit_code(found: list[Verification]) -> int:
 
 
 def _show(found: list[Verification]) -> None:
-    from symmf.experiment.verify import Agreement
+    from symmf.experiment.again import Agreement
 
     for one in found:
         counts = [

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,8 +10,7 @@ from statistics import median
 from typing import TYPE_CHECKING, Any
 
 from symmf.errors import SymmfError
-from symmf.experiment.store.folder import ExperimentStore
-from symmf.experiment.store.rows import read_rows
+from symmf.experiment.store.trials_table import read_trials
 from symmf.experiment.values import Record, Status, Trial
 
 if TYPE_CHECKING:
@@ -108,20 +108,16 @@ class Timings:
     def add_rows(self, folder: Path) -> None:
         """Add the times in the ``trials.csv`` of another run of the experiment."""
         try:
-            rows = read_rows(ExperimentStore(folder))
+            table = read_trials(folder)
         except SymmfError:
             return
-        for row in rows.values():
-            try:
-                seconds, k = float(row["seconds"]), int(row["n_clusters"])
-                weight = float(row["lambda"]) if row["lambda"] else None
-                names = _names(row["method"], row["estimator"], k, weight)
-                peak = float(row["peak_memory_mb"] or 0)
-            except (KeyError, ValueError):
-                continue
-            if row["status"] == Status.OK and seconds >= 0:
-                self._add(1, names, seconds)
-                self.peaks_mb.append(peak)
+        timed = table[(table["status"] == Status.OK) & (table["seconds"] >= 0)]
+        for row in timed.to_dict("records"):
+            weight = None if math.isnan(row["lambda"]) else row["lambda"]
+            k = row["n_clusters"]
+            names = _names(row["method"], row["estimator"], k, weight)
+            self._add(1, names, row["seconds"])
+        self.peaks_mb += timed["peak_memory_mb"].dropna().tolist()
 
     def _add(self, source: int, names: Iterable[Any], seconds: float) -> None:
         for name in names:

@@ -7,13 +7,18 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from symmf.common.files import read_file
+from symmf.common.files import read_text
+from symmf.errors import DataError
 from symmf.experiment import provenance
 from symmf.experiment.plan import Plan
 from symmf.experiment.store.counts import count, inputs_digest, keep_counts
-from symmf.experiment.store.export import Scores, export_store, tables_are_whole
 from symmf.experiment.store.layout import EXPERIMENT_FILE
 from symmf.experiment.store.places import results_place
+from symmf.experiment.store.trials_table import (
+    Scores,
+    tables_are_whole,
+    write_trials,
+)
 from symmf.experiment.store.writer import RecordWriter
 from symmf.experiment.values import Job, Outcome, Record, now
 
@@ -49,13 +54,7 @@ class Recorder:
     def start(self) -> None:
         """Describe every experiment, unless that is done and nothing will run."""
         for plan in self._plans.values():
-            path = plan.store.folder / EXPERIMENT_FILE
-            described = (
-                path.is_file()
-                and read_file(path) == plan.config.as_yaml().encode()
-                and plan.store.is_described()
-            )
-            if plan.missing() or not described:
+            if plan.missing() or not _is_described(plan):
                 self._describe(plan, plan.store.environment())
 
     def _describe(self, plan: Plan, environment: Mapping[str, Any]) -> None:
@@ -99,8 +98,8 @@ class Recorder:
             trials = [*plan.trials, *plan.beside.trials]
             records = {**plan.beside.records, **plan.records}
             stale = plan.name in self._stale
-            if stale or not tables_are_whole(plan.store, trials, records):
-                export_store(plan.store, trials, records, self._scores[plan.name])
+            if stale or not tables_are_whole(plan.store.folder, trials, records):
+                write_trials(plan.store, trials, records, self._scores[plan.name])
             self._keep_counts(plan)
         self._stale.clear()
         self._refreshed = time.monotonic()
@@ -116,6 +115,14 @@ class Recorder:
     def close(self) -> None:
         """Finish writing records."""
         self._writer.close()
+
+
+def _is_described(plan: Plan) -> bool:
+    try:
+        text = read_text(plan.store.folder / EXPERIMENT_FILE)
+        return bool(plan.store.provenance()) and text == plan.config.as_yaml()
+    except (OSError, UnicodeDecodeError, DataError):
+        return False
 
 
 def _about_data(plan: Plan) -> dict[str, Any]:

@@ -1,13 +1,12 @@
-"""What is done per experiment, and a record in words."""
+"""What is done per experiment."""
 
 from __future__ import annotations
 
-import json
 import logging
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Self
 
 from symmf.errors import SymmfError
 from symmf.experiment.store.counts import (
@@ -17,13 +16,11 @@ from symmf.experiment.store.counts import (
     keep_counts,
     kept_counts,
 )
-from symmf.experiment.store.layout import TRIALS_FILE
 from symmf.experiment.store.lock import holder_sentence, is_locked
 from symmf.experiment.store.places import experiment_folders
 
 # What reads configs and records is imported where it is needed: mostly it is not.
 if TYPE_CHECKING:
-    from symmf.experiment.store.folder import ExperimentStore
     from symmf.experiment.values import Record, Trial
 
 
@@ -126,59 +123,3 @@ def _left(
     guesses = timings.guess(trial for trial in trials if trial.key not in keys)
     known = [guess for guess in guesses if guess is not None]
     return sum(known) if len(known) == len(guesses) else None
-
-
-def describe_record(store: ExperimentStore, record: Record) -> str:
-    """Write a record in full, for reading."""
-    trial, outcome = record.trial, record.outcome
-    path = store.path(record.key)
-    lines = [
-        f"key          {record.key}",
-        f"file         {path if path.exists() else store.folder / TRIALS_FILE}",
-        f"experiment   {trial.experiment}",
-        f"trial        {trial.title}",
-        f"estimator    {trial.estimator} {_text(trial.parameters)}",
-        f"defaults     {_text(trial.defaults)}",
-        *_plugin_line(trial),
-        f"data         {trial.dataset} {_text(trial.options)} {trial.data_digest[:12]}",
-        f"classes      {' '.join(map(str, trial.classes)) or 'all'}",
-        f"preprocess   {'+'.join(trial.preprocess) or 'none'}",
-        f"random_state {trial.random_state} (seed {trial.seed})",
-        f"threads      {trial.threads}",
-        f"status       {outcome.status} (attempt {outcome.attempts})",
-    ]
-    if outcome.message:
-        lines.append(f"message      {outcome.message}")
-    lines += [f"{name:12} {value!r}" for name, value in outcome.scores.items()]
-    told = ("n_samples", "n_iter", "stop", "solver", "matrix", "objective", "seconds")
-    for name in told:
-        lines.append(f"{name:12} {getattr(outcome, name)}")
-    lines.append(f"peak memory  {outcome.peak_memory_mb} MB")
-    lines.append(f"started      {outcome.started}")
-    if outcome.error is not None and len(outcome.error):
-        first, last = float(outcome.error[0]), float(outcome.error[-1])
-        lines.append(
-            f"trace        {len(outcome.error)} iterates, error {first!r} to {last!r}"
-        )
-    lines += [f"warning      {warning}" for warning in outcome.warnings]
-    if record.provenance:
-        lines.append("provenance")
-        lines += _indented(json.dumps(record.provenance, indent=2, sort_keys=True))
-    if outcome.traceback:
-        lines.append("traceback")
-        lines += _indented(outcome.traceback)
-    return "\n".join(lines)
-
-
-def _plugin_line(trial: Trial) -> list[str]:
-    if not trial.plugin:
-        return []
-    return [f"plugin       {' '.join(filter(None, trial.plugin.values()))}"]
-
-
-def _text(value: Any) -> str:
-    return json.dumps(value, sort_keys=True) if value else ""
-
-
-def _indented(text: str) -> list[str]:
-    return [f"  {line}" for line in text.rstrip().splitlines()]

@@ -8,6 +8,7 @@ set is loaded.
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -18,13 +19,14 @@ from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar
 import numpy as np
 import pandas as pd
 
+from symmf.common.files import own_file, read_text
 from symmf.common.validation import did_you_mean, is_whole
-from symmf.errors import InputError
+from symmf.common.yaml import read_yaml
+from symmf.errors import InputError, SymmfError
 from symmf.experiment.store import layout
-from symmf.experiment.store.tables import read_mapping, table_texts
+from symmf.experiment.store.trials_table import read_tables, trial_columns
 from symmf.experiment.values import is_reserved
 from symmf.paper.roles import TABLE_ROLES, Role
-from symmf.reporting.tidy import read_table, stack_tables
 
 
 class _Remembering(Protocol):
@@ -197,14 +199,9 @@ class Results:
     @cached_property
     def trials(self) -> pd.DataFrame:
         """The trials of all experiments in one frame."""
-        return stack_tables(
-            (e.trials for e in self.experiments), layout.trial_columns()
-        )
-
-    @cached_property
-    def traces(self) -> pd.DataFrame:
-        """The traces of all experiments in one frame."""
-        return stack_tables((e.traces for e in self.experiments), layout.TRACE_COLUMNS)
+        filled = [e.trials for e in self.experiments if len(e.trials)]
+        empty = pd.DataFrame(columns=list(trial_columns()))
+        return pd.concat(filled or [empty], ignore_index=True)
 
     @property
     def problems(self) -> tuple[str, ...]:
@@ -283,20 +280,27 @@ def _is_experiment(path: Path) -> bool:
     return any((path / mark).is_file() for mark in marks)
 
 
+def _mapping(path: Path, problems: list[str]) -> dict[str, Any]:
+    """Return a YAML or JSON file that holds a mapping; empty where there is none."""
+    if not path.is_file():
+        return {}
+    try:
+        with own_file(path):
+            if path.suffix == ".json":
+                return {**json.loads(read_text(path))}
+            return {**read_yaml(path).data}
+    except SymmfError as error:
+        problems.append(str(error))
+        return {}
+
+
 def load_experiment(folder: Path) -> Experiment:
     """Read one experiment; what cannot be read is noted and left out."""
     problems: list[str] = []
-    texts = table_texts(folder, problems)
-    trials, traces = (
-        read_table(texts[name], f"{folder.name}/{name}", columns, problems)
-        for name, columns in (
-            (layout.TRIALS_FILE, layout.trial_columns()),
-            (layout.TRACES_FILE, layout.TRACE_COLUMNS),
-        )
-    )
+    trials, traces = read_tables(folder, problems)
     for frame in (trials, traces):
         frame["experiment"] = folder.name
-    config = read_mapping(folder / layout.EXPERIMENT_FILE, problems)
+    config = _mapping(folder / layout.EXPERIMENT_FILE, problems)
     if config.get("role") is not None and config["role"] not in list(Role):
         problems.append(
             f"{folder.name}/{layout.EXPERIMENT_FILE} gives the role "
@@ -309,7 +313,7 @@ def load_experiment(folder: Path) -> Experiment:
         trials=trials,
         traces=traces,
         config=config,
-        provenance=read_mapping(folder / layout.PROVENANCE_FILE, problems),
+        provenance=_mapping(folder / layout.PROVENANCE_FILE, problems),
         problems=tuple(problems),
     )
 

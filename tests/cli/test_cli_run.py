@@ -25,7 +25,7 @@ def one_pool(shared_pool, monkeypatch):
     monkeypatch.setattr(
         "symmf.experiment.run.local_pool.LocalPool", lambda *_: shared_pool
     )
-    monkeypatch.setattr("symmf.experiment.replay.LocalPool", lambda *_: shared_pool)
+    monkeypatch.setattr("symmf.experiment.again.LocalPool", lambda *_: shared_pool)
     monkeypatch.setattr(shared_pool, "close", lambda: None)
 
 
@@ -72,7 +72,7 @@ def test_run_status_info_replay(tmp_path, capfd):
     assert key in out
     code, out, _ = symmf(capfd, "replay", key[:12], *results)
     assert code == 0
-    assert "Same bits." in out
+    assert "Same result." in out
 
 
 def test_a_failing_method_gives_exit_code_1(tmp_path, capfd):

@@ -16,11 +16,10 @@ import symmf.plugins.registry as registry
 from symmf.clustering import METHODS
 from symmf.datasets import DATASETS
 from symmf.errors import ConfigError, InputError
+from symmf.experiment.again import Agreement, find_trial, replay, verify_sample
 from symmf.experiment.config.model import read_config
 from symmf.experiment.config.resolve import resolve
 from symmf.experiment.plan import make_plans
-from symmf.experiment.replay import find_kept, replay_kept
-from symmf.experiment.verify import Agreement, verify_sample
 from symmf.plugins import SklearnMethod, find_method, register_plugin
 
 EXAMPLES = Path(__file__).parents[2] / "docs" / "examples"
@@ -71,7 +70,7 @@ def test_the_example_runs_and_is_kept_like_ours(tmp_path, pool):  # noqa: F811
     assert source.version == "1.0"
     trial = next(t for t in plan.trials if t.method == "spherical_kmeans")
     assert plan.store.trials() == plan.trials
-    assert replay_kept(find_kept([tmp_path], trial.key), pool).same
+    assert replay(find_trial([tmp_path], trial.key), pool).same
     shutil.rmtree(plan.store.records_folder)
     (found,) = verify_sample(tmp_path, 5, backend=pool)
     assert found.count(Agreement.EQUAL) == 5
@@ -204,13 +203,13 @@ def test_replay_asks_for_the_plugin(tmp_path, pool):  # noqa: F811
     register_plugin(plugin(tmp_path, GOOD))
     config = write_config(tmp_path, "[mine]", trials="1", n_clusters="2")
     _, (plan,) = run_config(config, tmp_path, pool)
-    kept = find_kept([tmp_path], plan.store.list_keys()[0])
+    kept = find_trial([tmp_path], plan.store.list_keys()[0])
     register_plugin(plugin(tmp_path, GOOD + "# changed\n"))
     with pytest.raises(ConfigError, match="is not the code the trial was made with"):
-        replay_kept(kept, pool)
+        replay(kept, pool)
     del METHODS["mine"]
     with pytest.raises(ConfigError, match="give its file with --plugin"):
-        replay_kept(kept, pool)
+        replay(kept, pool)
 
 
 @pytest.mark.parametrize(

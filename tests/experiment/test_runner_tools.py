@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pytest
 from runner_cases import computed, run_config, write_config
 from test_runner import methods, pool  # noqa: F401
 
 from symmf.errors import InputError
+from symmf.experiment.again import find_trial, replay
 from symmf.experiment.estimate import estimate
 from symmf.experiment.plan import Shard, make_plans
-from symmf.experiment.replay import replay
 from symmf.experiment.store.merge import merge
+from symmf.experiment.values import Record
 
 
 def test_shards_merge_into_the_whole(tmp_path, pool):  # noqa: F811
@@ -53,11 +55,23 @@ def test_a_dry_run_estimates_from_what_is_recorded(tmp_path, pool):  # noqa: F81
     assert estimate(plan, fresh=True).missing == 8
 
 
-def test_replay_finds_the_same_bits_or_says_what_differs(tmp_path, pool):  # noqa: F811
+def test_replay_finds_the_same_result_or_says_what_differs(tmp_path, pool):  # noqa: F811
     path = write_config(tmp_path, "[symmf]", n_clusters="2", trials="1")
     _, (plan,) = run_config(path, tmp_path, pool)
-    record = plan.store.read(plan.store.list_keys()[0])
-    assert replay(record, pool).same
-    record.outcome.scores["nmi"] += 1e-16 + record.outcome.scores["nmi"] * 1e-15
-    record.outcome.labels[0] += 1
-    assert replay(record, pool).differences == ("labels", "scores")
+    (key,) = plan.store.list_keys()
+    found = find_trial([tmp_path], key)
+    assert replay(found, pool).same
+    labels = 1 - found.record.outcome.labels
+    plan.store.write(
+        Record(
+            trial=found.record.trial,
+            outcome=replace(found.record.outcome, labels=labels, n_iter=999),
+        )
+    )
+    # Which cluster has which number is no difference.
+    (said,) = replay(find_trial([tmp_path], key), pool).differences
+    assert said.startswith("n_iter 999 -> ")
+    labels[0] = 1 - labels[0]
+    changed = replace(found.record.outcome, labels=labels)
+    plan.store.write(Record(trial=found.record.trial, outcome=changed))
+    assert replay(find_trial([tmp_path], key), pool).differences[0] == "labels"

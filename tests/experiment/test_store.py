@@ -1,4 +1,4 @@
-"""Records, their folder, its lock and its tables."""
+"""Records, their folder and its lock."""
 
 from __future__ import annotations
 
@@ -11,12 +11,9 @@ import signal
 import subprocess
 import sys
 import time
-from dataclasses import replace
-from io import StringIO
 
 import h5py
 import numpy as np
-import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -24,32 +21,17 @@ from hypothesis.extra import numpy as arrays
 from test_grid import SAMPLE
 
 from symmf.common import files
-from symmf.errors import InputError, SymmfError
+from symmf.errors import DataError, InputError, SymmfError
 from symmf.experiment.config.grid import Facts, expand
 from symmf.experiment.config.model import ExperimentConfig
 from symmf.experiment.events import Event, EventLog
-from symmf.experiment.replay import compare
-from symmf.experiment.store import record_file
-from symmf.experiment.store.export import (
-    csv_text,
-    export_store,
-    frames,
-    thin,
-)
 from symmf.experiment.store.folder import (
     ExperimentStore,
     list_experiments,
 )
-from symmf.experiment.store.layout import trial_columns
 from symmf.experiment.store.lock import FolderLock, is_locked
-from symmf.experiment.store.record_file import (
-    BrokenRecordError,
-    from_bytes,
-    to_bytes,
-)
-from symmf.experiment.store.tables import is_behind, read_mapping, table_texts
-from symmf.experiment.values import Outcome, Record, Status
-from symmf.metrics import METRICS, Metric
+from symmf.experiment.store.record_file import from_bytes, read_record, to_bytes
+from symmf.experiment.values import FORMAT, Outcome, Record, Status
 
 CONFIG = ExperimentConfig.model_validate(
     {
@@ -129,8 +111,9 @@ def test_a_record_reads_back_to_the_same_bits(found, error, split, message, scor
     again = from_bytes(to_bytes(record))
     assert again.trial == record.trial
     assert again.provenance == record.provenance
-    assert not compare(record.outcome, again.outcome)
     assert again.outcome.message == message
+    np.testing.assert_array_equal(again.outcome.labels, found, strict=True)
+    np.testing.assert_array_equal(again.outcome.error, error, strict=True)
     assert to_bytes(again) == to_bytes(record)
 
 
@@ -141,29 +124,39 @@ def test_h5py_reads_a_record_file(tmp_path):
         assert file["labels"][()].tolist() == [0, 1, 1]
 
 
-def test_a_truncated_or_damaged_record_is_told_from_a_whole_one():
+def test_a_truncated_or_damaged_record_is_told_from_a_whole_one(tmp_path):
+    path = tmp_path / f"{SAMPLE.key}.h5"
     content = to_bytes(Record(trial=SAMPLE, outcome=outcome()))
-    for length in {0, 1, 31, 32, 33, len(content) // 2, len(content) - 1}:
-        with pytest.raises(BrokenRecordError):
-            from_bytes(content[:length])
+    path.write_bytes(content)
+    assert read_record(path).key == SAMPLE.key
+    lengths = {0, 1, 31, 32, 33, len(content) // 2, len(content) - 1}
+    contents = [content[:length] for length in lengths] + [bytes(len(content))]
     for place in range(0, len(content), 97):
-        damaged = bytearray(content)
-        damaged[place] ^= 1
-        with pytest.raises(BrokenRecordError):
-            from_bytes(bytes(damaged))
-    with pytest.raises(BrokenRecordError):
-        from_bytes(bytes(len(content)))
+        contents.append(content[:place] + bytes([content[place] ^ 1]))
+        contents[-1] += content[place + 1 :]
+    for damaged in contents:
+        path.write_bytes(damaged)
+        with pytest.raises(DataError, match="is damaged: its checksum does not match"):
+            read_record(path)
 
 
-def test_a_broken_record_counts_as_missing(tmp_path, caplog):
-    store = filled(tmp_path)
-    key = store.list_keys()[0]
-    store.path(key).write_bytes(b"torn")
-    assert store.read(key) is None
+def test_a_damaged_record_counts_as_missing_and_is_set_aside(tmp_path, caplog):
+    store = filled(tmp_path, n=1)
+    (key,) = store.list_keys()
+    content = store.path(key).read_bytes()
+    for number in (1, 2):
+        store.path(key).write_bytes(b"torn")
+        assert store.read(key) is None
+        store.set_aside(key)
+        assert store.list_keys() == []
+        assert len(list(store.records_folder.glob("*.broken*"))) == number
     assert "counts as missing" in caplog.text
-    store.set_aside(key)
-    assert key not in store.list_keys()
+    caplog.clear()
+    assert store.read(key) is None
+    assert caplog.text == ""
+    store.path("0" * 64).write_bytes(content)
     assert store.read("0" * 64) is None
+    assert "the record of another trial" in caplog.text
 
 
 def test_the_bytes_of_a_record_do_not_depend_on_the_clock():
@@ -179,97 +172,16 @@ def test_records_are_written_so_that_every_hdf5_since_1_10_reads_them():
     assert to_bytes(Record(trial=SAMPLE, outcome=outcome()))[8] == 0
 
 
-def test_a_record_of_an_earlier_version_is_read(monkeypatch):
-    monkeypatch.delitem(record_file._KINDS, "solver")
-    monkeypatch.delitem(record_file._KINDS, "matrix")
-    monkeypatch.delitem(record_file._KINDS, "attempts")
-    content = to_bytes(Record(trial=SAMPLE, outcome=outcome()))
-    monkeypatch.undo()
-    found = from_bytes(content).outcome
-    assert (found.solver, found.matrix, found.attempts) == ("", "", 1)
-    assert found.seconds == 0.1 + 0.2
-
-
-@pytest.mark.parametrize(
-    ("name", "value"),
-    [
-        ("status", "splendid"),
-        ("message", 5),
-        ("seconds", "long"),
-        ("seconds", True),
-        ("n_iter", 1.5),
-        ("warnings", "one"),
-        ("warnings", [1]),
-        ("scores", [0.5]),
-        ("scores", {"ac": "high"}),
-        ("attempts", None),
-        ("labels", np.zeros((3, 1))),
-        ("labels", np.zeros(2, dtype=int)),
-        ("labels", np.array([b"a", b"b", b"c"])),
-    ],
-)
-def test_odd_content_under_a_right_checksum_is_no_record(name, value):
-    odd = outcome()
-    object.__setattr__(odd, name, value)
-    with pytest.raises(BrokenRecordError):
-        from_bytes(to_bytes(Record(trial=SAMPLE, outcome=odd)))
-
-
-@given(st.recursive(st.none() | st.integers() | st.text(), st.lists, max_leaves=4))
-def test_any_json_under_a_right_checksum_is_no_record(value):
-    content = np.frombuffer(json.dumps(value).encode(), dtype=np.uint8)
-    arrays = {"format": np.array(1), "json": content}
-    image = record_file._image(arrays)
-    with pytest.raises(BrokenRecordError):
-        from_bytes(image + hashlib.sha256(image).digest())
-
-
-def test_a_record_stored_elsewhere_is_not_followed(tmp_path):
-    secret = tmp_path / "secret"
-    secret.write_bytes(bytes(range(8)))
+@pytest.mark.parametrize("value", [None, 5, "x", [1, 2], {"trial": {}}])
+def test_a_right_checksum_does_not_make_a_record(tmp_path, value):
     path = tmp_path / "record.h5"
-    whole = to_bytes(Record(trial=SAMPLE, outcome=outcome()))
-    path.write_bytes(whole[:-32])
-    with h5py.File(path, "r+") as file:
-        del file["labels"]
-        external = [(str(secret), 0, h5py.h5f.UNLIMITED)]
-        file.create_dataset("labels", (3,), np.uint8, external=external)
+    with h5py.File(path, "w") as file:
+        file["format"] = FORMAT
+        file["json"] = np.frombuffer(json.dumps(value).encode(), dtype=np.uint8)
     image = path.read_bytes()
-    with pytest.raises(BrokenRecordError, match="stored elsewhere"):
-        from_bytes(image + hashlib.sha256(image).digest())
-    with h5py.File(path, "r+") as file:
-        del file["labels"]
-        file["labels"] = h5py.ExternalLink(str(secret), "/labels")
-    image = path.read_bytes()
-    with pytest.raises(BrokenRecordError, match="is a link"):
-        from_bytes(image + hashlib.sha256(image).digest())
-
-
-@pytest.mark.parametrize("make", [os.mkdir, os.mkfifo])
-def test_what_is_no_file_is_set_aside_as_often_as_needed(tmp_path, caplog, make):
-    store = filled(tmp_path, n=1)
-    (key,) = store.list_keys()
-    record = store.read(key)
-    for number in range(1, 4):
-        store.path(key).unlink()
-        make(store.path(key))  # reading a FIFO would wait for ever
-        assert store.read(key) is None
-        store.set_aside(key)
-        assert len(list(store.records_folder.glob("*.broken*"))) == number
-        store.write(record)
-        assert store.read(key) is not None
-    assert "it is not a file" in caplog.text
-    store.set_aside(key)
-    make(store.path(key))
-    store.discard(key)
-    assert not store.path(key).exists()
-
-
-def test_a_record_under_another_name_counts_as_missing(tmp_path):
-    store = filled(tmp_path)
-    one, two, *_ = store.list_keys()
-    store.path(one).write_bytes(store.path(two).read_bytes())
-    assert store.read(one) is None
+    path.write_bytes(image + hashlib.sha256(image).digest())
+    with pytest.raises(DataError, match=r"record\.h5 is damaged"):
+        read_record(path)
 
 
 # Files
@@ -345,21 +257,6 @@ def test_a_lock_names_its_holder_and_dies_with_it(tmp_path):
     assert not is_locked(tmp_path)
 
 
-def test_links_planted_under_the_names_of_lock_and_log_are_not_followed(tmp_path):
-    victim = tmp_path / "victim"
-    victim.write_text("precious")
-    for name in ("run.lock", "events.jsonl"):
-        (tmp_path / name).symlink_to(victim)
-    path = re.escape(str(tmp_path / "run.lock"))
-    with pytest.raises(SymmfError, match=path), FolderLock(tmp_path):
-        pass
-    log = EventLog(tmp_path)
-    log(Event(kind="notice", experiment="x"))
-    log.close()
-    assert victim.read_text() == "precious"
-    assert not is_locked(tmp_path)
-
-
 def test_a_full_disk_at_lock_log_and_description_is_a_sentence(tmp_path, monkeypatch):
     def full(*_):
         raise OSError(errno.ENOSPC, "No space left on device")
@@ -387,176 +284,6 @@ def test_a_full_disk_at_lock_log_and_description_is_a_sentence(tmp_path, monkeyp
     assert left == ["events.jsonl", "records", "run.lock"]
 
 
-# Tables
-
-
-def test_the_tables_have_the_promised_columns_order_and_floats(tmp_path):
-    store = filled(tmp_path)
-    export_store(store)
-    table = pd.read_csv(store.folder / "trials.csv", keep_default_na=False, dtype=str)
-    assert list(table.columns) == list(trial_columns())
-    order = list(
-        zip(table["n_clusters"], table["method"], table["lambda"], strict=True)
-    )
-    expected = [("b", "0.0"), ("b", "0.5"), ("a", "")]
-    assert order == [(k, *m) for k in ("2", "10") for m in expected for _ in range(2)]
-    assert set(table["seconds"]) == {"0.30000000000000004"}
-    assert set(table["solver"]) == {"eigen"}
-    assert set(table["matrix"]) == {"M: cosine, lambda 0.5"}
-    assert set(table["attempts"]) == {"1"}
-    assert table["classes"].iloc[-1] == "0 1 2 3 4 5 6 7 8 9"
-    assert set(table["trial"]) == {"0", "1"}
-    traces = pd.read_csv(store.folder / "traces.csv")
-    assert len(traces) == 8 * 5
-    before = (store.folder / "trials.csv").read_bytes()
-    export_store(store)
-    assert (store.folder / "trials.csv").read_bytes() == before
-
-
-def test_who_reads_sees_newer_records_and_writes_nothing(tmp_path):
-    store = filled(tmp_path, 3)
-    problems: list[str] = []
-    assert len(table_texts(store.folder, problems)["trials.csv"].splitlines()) == 4
-    assert not (store.folder / "trials.csv").exists()
-    export_store(store)
-    kept = (store.folder / "trials.csv").read_text()
-    assert table_texts(store.folder, problems)["trials.csv"] == kept
-    filled(tmp_path)  # the others
-    texts = table_texts(store.folder, problems)
-    assert len(texts["trials.csv"].splitlines()) == 13
-    assert len(texts["traces.csv"].splitlines()) == 1 + 8 * 5
-    assert (store.folder / "trials.csv").read_text() == kept
-    assert problems == []
-
-
-def test_records_that_no_description_fits_leave_the_tables_as_they_are(tmp_path):
-    store = filled(tmp_path, 3)
-    export_store(store)
-    kept = (store.folder / "trials.csv").read_text()
-    (store.folder / "provenance.json").write_text("{")
-    filled_later = store.folder / "records" / "later.h5"
-    filled_later.write_bytes(b"")
-    problems: list[str] = []
-    assert table_texts(store.folder, problems)["trials.csv"] == kept
-    assert "could not be brought up to date with its records" in problems[0]
-
-
-@pytest.mark.parametrize(
-    "text", ["[1, 2]", "{", '{"a": ' * 5000, "\x00", "a: &a [*a]", "\ud800"]
-)
-def test_a_description_nobody_can_read_is_left_out(tmp_path, text):
-    for name in ("experiment.yaml", "provenance.json"):
-        problems: list[str] = []
-        path = tmp_path / name
-        path.write_bytes(text.encode("utf-8", "surrogatepass"))
-        assert read_mapping(path, problems) == {}
-        assert problems == [f"{tmp_path.name}/{name} could not be read; left out."]
-
-
-def test_a_failure_is_a_row_without_scores():
-    trial = expand(CONFIG, FACTS)[0]
-    failed = Outcome(status=Status.FAILED, message="a\nb " + "x" * 999, traceback="T")
-    table, traces = frames([trial], {trial.key: Record(trial=trial, outcome=failed)})
-    row = pd.read_csv(StringIO(csv_text(table)), keep_default_na=False).iloc[0]
-    assert row["status"] == "failed"
-    assert row["ac"] == row["seconds"] == row["n_iter"] == ""
-    assert row["message"].startswith("a b xxx")
-    assert len(row["message"]) <= 300
-    assert traces.empty
-
-
-def test_scores_are_those_of_the_stored_labels():
-    trial = expand(CONFIG, FACTS)[0]
-    record = Record(trial=trial, outcome=outcome(0.123))
-    table, _ = frames([trial], {trial.key: record})
-    # Of the labels 0 1 1 and the classes 0 0 1: two samples matched; AC is not 0.123.
-    assert table["ac"].tolist() == [2 / 3]
-    assert table["silhouette"].tolist() == [1e-300]
-    without = Record(trial=trial, outcome=outcome(0.123, y=None))
-    table, _ = frames([trial], {trial.key: without})
-    assert table["ac"].tolist() == [0.123]
-
-
-def test_a_metric_added_later_appears_for_old_records(tmp_path, monkeypatch):
-    store = filled(tmp_path)
-    export_store(store)
-    assert not is_behind(store.folder)
-    before = {path: path.read_bytes() for path in store.folder.rglob("*.*")}
-    purity = Metric(name="purity", title="Purity", function=lambda y, _: len(y) / 4)
-    monkeypatch.setitem(METRICS, "purity", purity)
-    assert is_behind(store.folder)
-    tables = table_texts(store.folder, [])
-    found = pd.read_csv(StringIO(tables["trials.csv"]))
-    assert list(found.columns) == list(trial_columns())
-    assert set(found["purity"]) == {0.75}
-    assert tables["traces.csv"] == before[store.folder / "traces.csv"].decode()
-    # A reading command has written nothing; the next run will.
-    assert {path: path.read_bytes() for path in before} == before
-    export_store(store)
-    assert (store.folder / "trials.csv").read_text() == tables["trials.csv"]
-
-
-def test_known_scores_are_used_only_if_no_metric_is_missing(monkeypatch):
-    trial = expand(CONFIG, FACTS)[0]
-    records = {trial.key: Record(trial=trial, outcome=outcome())}
-    known = {trial.key: dict.fromkeys(METRICS, 0.25)}
-    assert frames([trial], records, known)[0]["ac"].tolist() == [0.25]
-    half = Metric(name="half", title="", function=lambda *_: 0.5)
-    monkeypatch.setitem(METRICS, "half", half)
-    table, _ = frames([trial], records, known)
-    assert (table["ac"][0], table["half"][0]) == (2 / 3, 0.5)
-    assert known[trial.key]["half"] == 0.5
-
-
-def test_the_digest_of_labels_is_that_of_the_partition():
-    trial = expand(CONFIG, FACTS)[0]
-
-    def digest(found):
-        found = outcome(labels=np.array(found), y=np.zeros(len(found), dtype=int))
-        table, _ = frames([trial], {trial.key: Record(trial=trial, outcome=found)})
-        return table["labels_sha256"][0]
-
-    # By size, ties by first occurrence: the clusters 9, 4 and 7 become 0, 1 and 2.
-    expected = b"".join(i.to_bytes(8, "little") for i in (1, 0, 0, 2))
-    assert digest([4, 9, 9, 7]) == hashlib.sha256(expected).hexdigest()
-    assert digest([0, 1, 1, 2]) == digest([4, 9, 9, 7]) != digest([0, 1, 2, 1])
-    failed = Record(trial=trial, outcome=Outcome(status=Status.DIED))
-    assert frames([trial], {trial.key: failed})[0]["labels_sha256"].tolist() == [""]
-
-
-def test_tables_are_stale_when_a_record_or_the_description_is_newer(tmp_path):
-    store = filled(tmp_path, n=2)
-    assert is_behind(store.folder)
-    export_store(store)
-    assert not is_behind(store.folder)
-    store.write(Record(trial=expand(CONFIG, FACTS)[5], outcome=outcome()))
-    assert len(pd.read_csv(StringIO(table_texts(store.folder, [])["trials.csv"]))) == 3
-    export_store(store)
-    later = (store.folder / "trials.csv").stat().st_mtime_ns + 10**9
-    os.utime(store.folder / "experiment.yaml", ns=(later, later))
-    assert is_behind(store.folder)
-    # Without records there is nothing to make tables from.
-    assert not is_behind(filled(tmp_path / "empty", n=0).folder)
-    assert not is_behind(tmp_path / "absent")
-
-
-def test_without_traces_there_is_no_trace_table(tmp_path):
-    store = filled(tmp_path, n=0)
-    (store.folder / "traces.csv").write_text("old")
-    export_store(store)
-    assert not (store.folder / "traces.csv").exists()
-    assert len(pd.read_csv(store.folder / "trials.csv")) == 0
-
-
-@given(st.integers(0, 5000))
-def test_thinning_keeps_first_and_last_in_order(n):
-    kept = thin(n)
-    assert len(kept) <= 200
-    assert kept == sorted(set(kept))
-    assert kept[:1] == list(range(n))[:1]
-    assert kept[-1:] == list(range(n))[-1:]
-
-
 # Finding things
 
 
@@ -571,13 +298,3 @@ def test_the_stored_grid_needs_no_estimators(tmp_path):
     store = filled(tmp_path)
     assert store.trials() == expand(CONFIG, FACTS)
     assert store.config() == CONFIG
-
-
-def test_records_of_another_config_stay_out_of_the_tables(tmp_path):
-    store = filled(tmp_path)
-    old = replace(expand(CONFIG, FACTS)[0], trial=99)
-    store.write(Record(trial=old, outcome=outcome()))
-    export_store(store)
-    table = pd.read_csv(store.folder / "trials.csv")
-    assert len(table) == 12
-    assert old.key not in set(table["key"])

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import yaml
 
-from symmf.experiment.store.layout import TRACE_COLUMNS, trial_columns
+from symmf.experiment.store.trials_table import TRACE_COLUMNS, trial_columns
 
 TRIAL_COLUMNS = tuple(trial_columns())
 

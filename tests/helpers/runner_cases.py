@@ -13,9 +13,10 @@ import runner_methods
 
 from symmf.experiment.plan import make_plans
 from symmf.experiment.runner import run
-from symmf.experiment.store.layout import MEASURED_COLUMNS
 
 DATA = "{name: synthetic, kind: planted, n: 60, k: 4, m: 8}"
+# What differs between two runs of the same trial.
+MEASURED = ("seconds", "peak_memory_mb", "attempts")
 REPOSITORY = Path(__file__).resolve().parents[2]
 
 
@@ -44,7 +45,7 @@ def computed(folder):
         file = Path(folder) / name
         if file.exists():
             table = pd.read_csv(file, dtype=str, keep_default_na=False)
-            kept = [c for c in table.columns if c not in MEASURED_COLUMNS]
+            kept = [c for c in table.columns if c not in MEASURED]
             texts.append(table[kept].to_csv(index=False))
     return texts
 

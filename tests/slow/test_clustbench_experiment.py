@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from symmf.datasets import clustbench
+from symmf.experiment.again import Agreement, verify_sample
 from symmf.experiment.plan import make_plans
 from symmf.experiment.runner import run
-from symmf.experiment.store.rows import read_rows
-from symmf.experiment.verify import Agreement, verify_sample
+from symmf.experiment.store.trials_table import read_trials
 
 pytestmark = pytest.mark.slow
 CONFIG = Path(__file__).parents[2] / "configs" / "clustbench.yaml"
@@ -37,8 +37,7 @@ def test_real_members_are_clustered_scored_without_noise_and_verified(tmp_path):
     assert (plan.datasets[1].y < 0).any()
     summary = run([plan], jobs=1)
     assert (summary.ran, summary.failed) == (2 * len(plan.config.methods), 0)
-    rows = read_rows(plan.store)
-    hepta = [row for row in rows.values() if row["n_clusters"] == "7"]
-    assert {row["ac"] for row in hepta} == {"1.0"}
+    rows = read_trials(plan.store.folder)
+    assert set(rows[rows["n_clusters"] == 7]["ac"]) == {1.0}
     (found,) = verify_sample(tmp_path, 4)
     assert found.count(Agreement.EQUAL) == 4

@@ -4,21 +4,21 @@ from __future__ import annotations
 
 import json
 import logging
-import os
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, get_type_hints
+from typing import Any
 
 from symmf.common.files import (
     make_writable,
+    own_file,
     read_text,
     remove_stale_temporaries,
     write_atomically,
 )
 from symmf.common.yaml import read_yaml
-from symmf.errors import ConfigError, SymmfError
-from symmf.experiment.config.grid import Facts, MemberFacts, beside_grid, expand
+from symmf.errors import DataError, SymmfError
+from symmf.experiment.config.grid import Facts, beside_grid, expand
 from symmf.experiment.config.model import ExperimentConfig, validate
 from symmf.experiment.store.layout import (
     EXPERIMENT_FILE,
@@ -27,7 +27,7 @@ from symmf.experiment.store.layout import (
     RECORDS_FOLDER,
 )
 from symmf.experiment.store.places import experiment_folders
-from symmf.experiment.store.record_file import BrokenRecordError, read_record, to_bytes
+from symmf.experiment.store.record_file import read_record, to_bytes
 from symmf.experiment.values import Record, Trial
 
 logger = logging.getLogger(__name__)
@@ -45,6 +45,29 @@ class ExperimentStore:
         """Name of the experiment, which is that of its folder."""
         return self.folder.name
 
+    def prepare(self) -> None:
+        """Make the folders, or say in a sentence why that is not possible."""
+        make_writable(self.folder)
+        # Not tried by writing: a touched folder would look as if records were new.
+        try:
+            self.records_folder.mkdir(exist_ok=True)
+        except OSError as error:
+            raise cannot_write(self.records_folder, error) from error
+
+    def clean(self) -> None:
+        """Remove stale temporary files; for the holder of the folder's lock only."""
+        remove_stale_temporaries(self.folder)
+        remove_stale_temporaries(self.records_folder)
+
+    def write_file(
+        self, path: Path, content: bytes | str, *, sync: bool = True
+    ) -> None:
+        """Write a file of the folder, whole or not at all, or raise a sentence."""
+        try:
+            write_atomically(path, content, sync=sync)
+        except OSError as error:
+            raise cannot_write(path, error) from error
+
     # Records
 
     def path(self, key: str) -> Path:
@@ -53,125 +76,50 @@ class ExperimentStore:
 
     def list_keys(self) -> list[str]:
         """List the keys of all records, in alphabetical order."""
-        if not self.records_folder.is_dir():
-            return []
         paths = self.records_folder.glob(f"[!.]*{RECORD_SUFFIX}")
         return sorted(path.name.removesuffix(RECORD_SUFFIX) for path in paths)
 
     def read(self, key: str) -> Record | None:
-        """Return a record, or None if it is missing or broken."""
+        """Return a record, or None if it is missing or damaged."""
         path = self.path(key)
+        if not path.exists():
+            return None
         try:
-            record = read_record(path)
-        except BrokenRecordError as error:
-            if path.exists():
-                logger.warning("The record %s counts as missing: %s.", path, error)
+            return read_record(path)
+        except DataError as error:
+            logger.warning("A record counts as missing: %s", error)
             return None
-        if record.key != key:
-            logger.warning("The record %s counts as missing: it is another's.", path)
-            return None
-        return record
 
     def write(self, record: Record) -> None:
         """Write a record under its key."""
         self.write_file(self.path(record.key), to_bytes(record))
 
     def discard(self, key: str) -> None:
-        """Delete a record, if it is there; what is no file is set aside."""
-        try:
-            self.path(key).unlink(missing_ok=True)
-        except OSError:
-            self.set_aside(key)
+        """Delete a record, if it is there."""
+        self.path(key).unlink(missing_ok=True)
 
     def set_aside(self, key: str) -> None:
-        """Rename a broken record, so that it is kept but no longer looked at."""
-        set_aside(self.path(key))
+        """Rename a damaged record, so that it is kept and no longer read."""
+        path = self.path(key)
+        aside, number = path.with_suffix(".broken"), 1
+        while aside.exists():
+            number += 1
+            aside = path.with_suffix(f".broken-{number}")
+        if path.exists():
+            path.rename(aside)
 
-    # The experiment
+    def finished(self) -> tuple[list[Trial], dict[str, Record]]:
+        """Return the trials that the tables list, and the records there are.
 
-    def prepare(self) -> None:
-        """Make the folders, or say in a sentence why that is not possible."""
-        make_writable(self.folder)
-        make_writable(self.records_folder)
-
-    def clean(self) -> None:
-        """Remove stale temporary files; for the holder of the folder's lock only."""
-        remove_stale_temporaries(self.folder)
-        remove_stale_temporaries(self.records_folder)
-
-    def write_file(self, path: Path, content: bytes | str) -> None:
-        """Write a file of the folder, whole or not at all, or raise a sentence."""
-        try:
-            if path.is_dir():
-                set_aside(path)
-            write_atomically(path, content)
-        except OSError as error:
-            raise cannot_write(path, error) from error
-
-    def write_description(
-        self, config: ExperimentConfig, facts: Facts, provenance: dict[str, Any]
-    ) -> None:
-        """Write ``experiment.yaml`` and ``provenance.json``."""
-        content = {**provenance, "facts": facts.as_dict()}
-        text = json.dumps(content, indent=2, sort_keys=True) + "\n"
-        self.write_file(self.folder / PROVENANCE_FILE, text)
-        self.write_file(self.folder / EXPERIMENT_FILE, config.as_yaml())
-
-    def config(self) -> ExperimentConfig:
-        """Return the resolved config of the latest run."""
-        return validate(read_yaml(self.folder / EXPERIMENT_FILE))
-
-    def provenance(self) -> dict[str, Any]:
-        """Return the provenance of the latest run."""
-        path = self.folder / PROVENANCE_FILE
-        try:
-            found = json.loads(read_text(path))
-        except (OSError, ValueError, RecursionError):
-            found = None
-        if not isinstance(found, dict) or not _are_facts(found.get("facts")):
-            raise ConfigError(
-                f"{path} is missing or damaged. Run the experiment again: finished "
-                "trials are kept and it is written anew."
-            )
-        return found
-
-    def is_described(self) -> bool:
-        """Tell whether provenance and facts are there and whole."""
-        try:
-            self.provenance()
-        except ConfigError:
-            return False
-        return True
-
-    def environment(self) -> dict[str, Any]:
-        """Return the environment in which the trials of the latest run were run."""
-        try:
-            found = self.provenance().get("environment")
-        except ConfigError:
-            return {}
-        return found if isinstance(found, dict) else {}
-
-    def trials(self) -> list[Trial]:
-        """List the whole grid of the latest run's config."""
-        return expand(*self.described())
-
-    def described(self) -> tuple[ExperimentConfig, Facts]:
-        """Return config and facts of the latest run.
-
-        An entry that ``experiment.yaml`` lists and that run did not know was written
-        there by hand; it is left out, and the log says so.
+        These are the grid of the latest run, and the trials it does not ask for that
+        are as good: see :class:`Beside`.
         """
-        config, facts = self.config(), Facts.from_dict(self.provenance()["facts"])
-        known = [m for m in config.methods if m.entry in facts.defaults]
-        if len(known) < len(config.methods):
-            strange = {m.entry for m in config.methods} - set(facts.defaults)
-            logger.warning(
-                "%s lists %s, which the latest run did not know; left out. Run the "
-                "experiment again to include it.",
-                self.folder / EXPERIMENT_FILE,
-                ", ".join(sorted(strange)),
-            )
-        return config.model_copy(update={"methods": known}), facts
+        config, facts = self.described()
+        grid = self.trials()
+        beside = self.read_beside(config, facts, grid)
+        read = {key: self.read(key) for key in {trial.key for trial in grid}}
+        records = {key: record for key, record in read.items() if record is not None}
+        return [*grid, *beside.trials], {**beside.records, **records}
 
     def read_beside(
         self, config: ExperimentConfig, facts: Facts, grid: Iterable[Trial]
@@ -190,6 +138,45 @@ class ExperimentStore:
                 beside.records[key] = record
         return beside
 
+    # The description
+
+    def write_description(
+        self, config: ExperimentConfig, facts: Facts, provenance: dict[str, Any]
+    ) -> None:
+        """Write ``experiment.yaml`` and ``provenance.json``."""
+        content = {**provenance, "facts": facts.as_dict()}
+        text = json.dumps(content, indent=2, sort_keys=True) + "\n"
+        self.write_file(self.folder / PROVENANCE_FILE, text)
+        self.write_file(self.folder / EXPERIMENT_FILE, config.as_yaml())
+
+    def config(self) -> ExperimentConfig:
+        """Return the resolved config of the latest run."""
+        return validate(read_yaml(self.folder / EXPERIMENT_FILE))
+
+    def provenance(self) -> dict[str, Any]:
+        """Return the provenance of the latest run, with its facts."""
+        path = self.folder / PROVENANCE_FILE
+        with own_file(path):
+            found: dict[str, Any] = json.loads(read_text(path))
+            Facts.from_dict(found["facts"])
+            return found
+
+    def environment(self) -> dict[str, Any]:
+        """Return the environment of the latest run's trials; empty if not known."""
+        try:
+            return dict(self.provenance()["environment"])
+        except (SymmfError, KeyError):
+            return {}
+
+    def described(self) -> tuple[ExperimentConfig, Facts]:
+        """Return config and facts of the latest run."""
+        return self.config(), Facts.from_dict(self.provenance()["facts"])
+
+    def trials(self) -> list[Trial]:
+        """List the whole grid of the latest run's config."""
+        with own_file(self.folder / PROVENANCE_FILE):
+            return expand(*self.described())
+
 
 @dataclass(slots=True)
 class Beside:
@@ -203,46 +190,6 @@ class Beside:
     trials: list[Trial] = field(default_factory=list)
     records: dict[str, Record] = field(default_factory=dict)
     others: int = 0
-
-
-def _are_facts(value: Any) -> bool:
-    """Tell whether a value read from a file is what :class:`Facts` holds."""
-    if not isinstance(value, dict) or not isinstance(value.get("data_digest"), str):
-        return False
-    sizes, defaults = value.get("class_sizes"), value.get("defaults")
-    members = value.get("members", [])
-    return (
-        type(value.get("n_samples")) is int
-        and type(value.get("n_features")) is int
-        and isinstance(sizes, list)
-        and all(type(size) is int for size in sizes)
-        and isinstance(defaults, dict)
-        and all(isinstance(default, dict) for default in defaults.values())
-        and isinstance(members, list)
-        and all(_is_member(member) for member in members)
-    )
-
-
-def _is_member(value: Any) -> bool:
-    kinds = get_type_hints(MemberFacts)
-    return (
-        isinstance(value, dict)
-        and value.keys() == kinds.keys()
-        and all(type(value[name]) is kind for name, kind in kinds.items())
-    )
-
-
-def set_aside(path: Path) -> None:
-    """Rename what is not what its name says: kept, and no longer in the way."""
-    number = 1
-    while os.path.lexists(aside := path.with_suffix(_broken_suffix(number))):
-        number += 1
-    if os.path.lexists(path):
-        path.rename(aside)
-
-
-def _broken_suffix(number: int) -> str:
-    return ".broken" if number == 1 else f".broken-{number}"
 
 
 def cannot_write(path: Path, error: OSError) -> SymmfError:

@@ -9,10 +9,10 @@ from pathlib import Path
 
 from symmf.common.files import read_file
 from symmf.errors import InputError
-from symmf.experiment.store.export import export_store
 from symmf.experiment.store.folder import ExperimentStore, list_experiments
 from symmf.experiment.store.layout import EXPERIMENT_FILE, PROVENANCE_FILE
 from symmf.experiment.store.lock import FolderLock
+from symmf.experiment.store.trials_table import write_trials
 
 
 @dataclass(slots=True, kw_only=True)
@@ -104,7 +104,7 @@ def _merge(
         for store in stores:
             if not _are_same(store.folder, target.folder):
                 _copy(store, target, wanted, result)
-        export_store(target)
+        write_trials(target, *target.finished())
     return result
 
 

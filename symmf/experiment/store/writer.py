@@ -13,7 +13,7 @@ from collections.abc import Collection
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from symmf.common.files import sync_to_disk, write_atomically
+from symmf.common.files import sync_to_disk
 from symmf.experiment.store.folder import ExperimentStore, cannot_write
 from symmf.experiment.store.record_file import to_bytes
 from symmf.experiment.values import Record
@@ -41,10 +41,7 @@ class RecordWriter:
     def put(self, store: ExperimentStore, record: Record) -> None:
         """Write a record; wait for the disk only if very many are on their way."""
         path = store.path(record.key)
-        try:
-            write_atomically(path, to_bytes(record), sync=False)
-        except OSError as error:
-            raise cannot_write(path, error) from error
+        store.write_file(path, to_bytes(record), sync=False)
         self._written.put(path)
         self.check()
 
