@@ -187,6 +187,19 @@ def peers(repeats: int, octave_code: str | None) -> None:
 
 
 @main.command()
+@click.option("--starts", default=3, show_default=True)
+@click.option("--limit", default=5.0, show_default=True, help="Seconds of a run.")
+@click.option("--largest", default=20_000, show_default=True, help="Rows of M.")
+def race(starts: int, limit: float, largest: int) -> None:
+    """All solvers from the same starts, to 1.01 and 1.001 of the best f known."""
+    from scripts.benchmarks import race as parts
+
+    runs, best = parts.measure(starts, limit, largest)
+    facts = {"starts": starts, "limit": limit, "best": best}
+    save("race", parts.summary(runs), facts)
+
+
+@main.command()
 @click.option("--most", default=20_000, show_default=True, help="Largest data set.")
 @click.option("--only", help="Only data sets whose names contain this.")
 @click.option("--select/--no-select", "rules", default=True, show_default=True)

@@ -38,6 +38,10 @@ def draw(folder: Path, name: str) -> None:
         from scripts.benchmarks.quality import picture
 
         figure = picture(table)
+    elif name == "race":
+        from scripts.benchmarks.race import picture as race_picture
+
+        figure = race_picture(table)
     elif name == "scale":
         facts = json.loads((folder / "scale.json").read_text(encoding="utf-8"))
         figure = _growth(table, facts)
@@ -48,7 +52,7 @@ def draw(folder: Path, name: str) -> None:
 
 def draw_all(folder: Path) -> None:
     """Draw every table of the folder."""
-    for name in [*_RATIOS, "scale", "quality"]:
+    for name in [*_RATIOS, "scale", "quality", "race"]:
         draw(folder, name)
 
 

@@ -1,0 +1,299 @@
+"""All solvers from the same starts: the time until f is near the best value known.
+
+The clock runs while a solver works and stands still while f is evaluated. Products are
+those of M with n x k matrices, in units of k columns. The best value known is the least
+that any solver reached in this race, from any start; it is not a proven optimum.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import click
+import numpy as np
+import pandas as pd
+from scipy import sparse
+from threadpoolctl import threadpool_limits
+
+from symmf.datasets import load_dataset
+from symmf.linalg import inner, trace_objective
+from symmf.similarity import as_operator, build_similarity
+from symmf.similarity.operators import SymmetricOperator
+from symmf.solvers import SOLVERS, Problem, Solver, Start
+from symmf.solvers._line_search import quartic_step
+from symmf.solvers._start import draw_start
+from symmf.solvers.base import Iterate, Iterates
+
+TARGETS = (1.01, 1.001)
+# A solver that has not moved f by this share in so many iterations has ended.
+_STANDSTILL, _PATIENCE = 1e-9, 20
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BarzilaiBorwein(Solver):
+    """A candidate: projected Barzilai-Borwein steps on f with an exact line search.
+
+    D = max(H - lambda gradient, 0) - H, then the minimiser of the quartic f(H + a D)
+    over 0 < a <= 1; f never rises. One product an iteration.
+    """
+
+    constraints = ("nonnegative",)
+
+    def iterates(self, problem: Problem, start: Start) -> Iterates:
+        """Yield H_0, H_1, ..."""
+        M, H = problem.M, start.H
+        MH = M.matmat(H)
+        G = 4 * (H @ (H.T @ H) - MH)
+        step, turn = 1 / max(float(np.abs(G).max()), 1e-300), 0
+        while True:
+            yield Iterate(H, MH=MH)
+            D = np.maximum(H - step * G, 0) - H
+            MD = M.matmat(D)
+            a = min(quartic_step(H, D, MD)[0], 1.0) if D.any() else 0.0
+            S, MS = a * D, a * MD
+            H, MH = H + S, MH + MS
+            previous, G = G, 4 * (H @ (H.T @ H) - MH)
+            Y = G - previous
+            sy = inner(S, Y)
+            if sy > 0:
+                long_step, short_step = inner(S, S) / sy, sy / inner(Y, Y)
+                step = short_step if turn % 2 else long_step
+            turn += 1
+
+
+def contestants() -> dict[str, Solver]:
+    """Return every solver of the package that takes H >= 0, and the candidate."""
+    gradient = SOLVERS["projected_gradient"]
+    named: dict[str, Solver] = {
+        "projected gradient": gradient(),
+        "projected gradient, momentum": gradient(acceleration="momentum"),
+        "Barzilai-Borwein on f (candidate)": BarzilaiBorwein(),
+        "sym_hals, extrapolated": SOLVERS["sym_hals"](acceleration="extrapolation"),
+        "newton, cg": SOLVERS["newton"](method="cg"),
+    }
+    for name, kind in SOLVERS.items():
+        if "nonnegative" in kind.constraints and name not in (
+            *("projected_gradient", "newton", "eigen"),
+        ):
+            named[name] = kind()
+    return named
+
+
+def problems(largest: int) -> Iterator[tuple[str, SymmetricOperator, int]]:
+    """Yield the name, the matrix and k of every problem with at most so many rows."""
+    makers: list[tuple[str, int, int, Callable[[], Any]]] = [
+        *(
+            (f"{title} graph", n, k, lambda name=name, k=k: _common_graph(name, k))
+            for name, title, n, k in (
+                ("coil20", "COIL-20", 1440, 20),
+                ("cifar10", "CIFAR-10", 3000, 10),
+                ("reuters21578", "Reuters", 7800, 20),
+                ("tdt2", "TDT2", 8741, 20),
+            )
+        ),
+        *(
+            (f"planted blocks, n = {n}", n, 10, lambda n=n: _planted(n, 10))
+            for n in (500, 2000)
+        ),
+        *(
+            (f"random graph, n = {n}", n, 10, lambda n=n: _block_graph(n, 10))
+            for n in (1000, 5000, 20000)
+        ),
+        ("digits, Gaussian kernel", 1797, 10, _kernel),
+        ("COIL-20, centred cosines (mixed signs)", 1440, 20, _mixed),
+    ]
+    for name, n, k, make in makers:
+        if n <= largest:
+            yield name, as_operator(make()), k
+
+
+def _common_graph(name: str, k: int) -> Any:
+    """Return the normalised graph of the k largest classes."""
+    from symmf.features.preprocess import preprocess
+
+    data = load_dataset(name)
+    classes, sizes = np.unique(data.y, return_counts=True)
+    X = data.X[np.isin(data.y, classes[np.argsort(-sizes, kind="stable")[:k]])]
+    text = sparse.issparse(X)
+    return build_similarity(
+        preprocess(X, ["tfidf"]) if text else X,
+        "cosine_knn" if text else "self_tuning",
+    )
+
+
+def _planted(n: int, k: int) -> Any:
+    rng = np.random.default_rng(n)
+    U = rng.random((n, k)) * (rng.random((n, k)) < 0.3)
+    noise = rng.standard_normal((n, n))
+    return U @ U.T + 0.05 * (noise + noise.T)
+
+
+def _block_graph(n: int, k: int) -> Any:
+    """Return a sparse graph of k communities, about 20 neighbours a node."""
+    rng = np.random.default_rng(n)
+    y, size = np.arange(n) % k, n // k
+    i = np.repeat(np.arange(n), 10)
+    inside = rng.random(len(i)) < 0.8
+    j = np.where(inside, y[i] + k * rng.integers(size, size=len(i)), 0)
+    j = np.where(inside, j, rng.integers(n, size=len(i)))
+    A = sparse.coo_array((np.ones(len(i)), (i, j)), (n, n)).tocsr()
+    A = ((A + A.T) > 0).astype(np.float64)
+    A.setdiag(0)
+    d = sparse.diags_array(1 / np.sqrt(np.maximum(A.sum(axis=1), 1)))
+    return (d @ A @ d).tocsr()
+
+
+def _kernel() -> Any:
+    return build_similarity(load_dataset("digits").X, "gaussian")
+
+
+def _mixed() -> Any:
+    return build_similarity(load_dataset("coil20").X, "centred_cosine")
+
+
+class _Counted:
+    """Counts the columns that M is multiplied with; all else is M's."""
+
+    def __init__(self, M: SymmetricOperator) -> None:
+        self._M, self.columns_multiplied = M, 0
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._M, name)
+
+    def matmat(self, V: Any) -> Any:
+        self.columns_multiplied += V.shape[1]
+        return self._M.matmat(V)
+
+
+def race(
+    M: SymmetricOperator, k: int, solver: Solver, seed: int, limit: float
+) -> pd.DataFrame:
+    """Run one solver from one start; a row per iterate."""
+    counted: Any = _Counted(M)
+    asked = Problem(M=counted, k=k, constraint=solver.choose(_nonnegative()), tol=0.0)
+    rng = np.random.default_rng(seed)
+    H = draw_start(asked, rng, "symm_mean")
+    counted.columns_multiplied = 0
+    steps = solver.iterates(asked, Start(H=H, P=H.copy(), rng=rng))
+    rows, seconds = [], 0.0
+    with np.errstate(all="ignore"):
+        while seconds < limit:
+            began = time.perf_counter()
+            iterate = next(steps, None)
+            seconds += time.perf_counter() - began
+            if iterate is None:
+                break
+            f = trace_objective(M.fro2, iterate.H, M.matmat(iterate.H))
+            rows.append((seconds, counted.columns_multiplied / k, f))
+            if not np.isfinite(f) or _stands_still([row[2] for row in rows]):
+                break
+    return pd.DataFrame(rows, columns=["seconds", "products", "f"])
+
+
+def _nonnegative() -> Any:
+    from symmf.constraints import as_constraint
+
+    return as_constraint("nonnegative")
+
+
+def _stands_still(values: list[float]) -> bool:
+    if len(values) <= _PATIENCE:
+        return False
+    before, now = values[-_PATIENCE - 1], values[-1]
+    return abs(before - now) <= _STANDSTILL * abs(now)
+
+
+def measure(starts: int, limit: float, largest: int) -> tuple[pd.DataFrame, dict]:
+    """Race all solvers on all problems; one BLAS thread, then as many as there are."""
+    rows, best = [], {}
+    for name, M, k in problems(largest):
+        _ = M.fro2
+        runs = {}
+        for threads in (1, None):
+            for solver_name, solver in contestants().items():
+                for seed in range(starts):
+                    with threadpool_limits(threads):
+                        run = race(M, k, solver, seed, limit)
+                    runs[solver_name, threads, seed] = run
+        best[name] = min(float(run["f"].min()) for run in runs.values() if len(run))
+        for (solver_name, threads, seed), run in runs.items():
+            row = {"problem": name, "n": M.shape[0], "k": k, "solver": solver_name}
+            row |= {"threads": threads or "default", "start": seed}
+            row["least"] = float(run["f"].min()) / best[name] if len(run) else np.nan
+            for target in TARGETS:
+                there = np.flatnonzero(run["f"] <= target * best[name])
+                if there.size:
+                    first = run.iloc[there[0]]
+                    row[f"seconds_{target}"] = float(first["seconds"])
+                    row[f"products_{target}"] = float(first["products"])
+                    row[f"iterations_{target}"] = int(there[0])
+            rows.append(row)
+        click.echo(f"{name}: best f {best[name]:.6g}")
+    return pd.DataFrame(rows), best
+
+
+def summary(runs: pd.DataFrame) -> pd.DataFrame:
+    """Return medians over the starts, and how many of them got there."""
+    groups = runs.groupby(["problem", "threads", "solver"], sort=False)
+    table = groups.agg(n=("n", "first"), k=("k", "first"), starts=("start", "size"))
+    table["least"] = groups["least"].median()
+    for target in TARGETS:
+        table[f"reached_{target}"] = groups[f"seconds_{target}"].count()
+        for unit in ("seconds", "products", "iterations"):
+            table[f"{unit}_{target}"] = groups[f"{unit}_{target}"].median()
+    return table.reset_index()
+
+
+def profile(table: pd.DataFrame, unit: str = "seconds", target: float = 1.001) -> Any:
+    """Return, by solver, the ratios to the fastest solver of each problem, sorted.
+
+    A solver counts for a problem if it got there from at least half of the starts.
+    """
+    column = f"{unit}_{target}"
+    usable = table[f"reached_{target}"] * 2 >= table["starts"]
+    wide = table.assign(value=table[column].where(usable)).pivot_table(
+        index="problem", columns="solver", values="value", dropna=False
+    )
+    return wide.div(wide.min(axis=1), axis=0)
+
+
+def picture(table: pd.DataFrame) -> Any:
+    """Draw performance profiles in seconds: one thread, and default threads."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(9, 4.2), layout="constrained")
+    axes = figure.subplots(1, 2, sharey=True)
+    styles = ["-", "--", ":", "-."]
+    for axis, (threads, rows) in zip(
+        axes, table.groupby("threads", sort=False), strict=False
+    ):
+        ratios = profile(rows)
+        order = ratios.le(2).mean().sort_values(ascending=False).index
+        for number, solver in enumerate(order):
+            values = np.sort(ratios[solver].dropna().to_numpy())
+            share = np.arange(1, len(values) + 1) / len(ratios)
+            if not len(values):
+                continue
+            axis.step(
+                [*values, 1000],
+                [*share, share[-1]],
+                where="post",
+                color=f"C{number % 10}",
+                linestyle=styles[number // 10 % len(styles)],
+                label=solver,
+            )
+        axis.set_xscale("log")
+        axis.set_xlim(1, 100)
+        axis.set_ylim(0, 1.02)
+        axis.set_xlabel("seconds / seconds of the fastest solver")
+        label = "one thread" if str(threads) == "1" else "default threads"
+        axis.set_title(f"To 1.001 of the best f known, {label}", fontsize=10)
+        axis.spines[["top", "right"]].set_visible(False)
+    axes[0].set_ylabel("share of problems")
+    axes[1].legend(
+        frameon=False, fontsize=7, loc="center left", bbox_to_anchor=(1, 0.5)
+    )
+    return figure
