@@ -104,7 +104,7 @@ def run_request(request: Request) -> Answer:
     """Read, cluster and describe."""
     from symmf.app.answer import answer
     from symmf.app.choice import choose_k
-    from symmf.clustering.symmf.model_file import check_savable
+    from symmf.app.model import check_savable
 
     k, parameters = check_request(request)
     try:
@@ -140,7 +140,8 @@ def make_task_of(request: Request) -> Task:
 
 def apply_model(request: Request) -> tuple[UserMatrix, Any]:
     """Read new samples as the model's were read, and put them into its clusters."""
-    from symmf.clustering.symmf.model_file import load_model
+    from symmf.clustering.symmf.model_file import MAKE_AGAIN, load_model
+    from symmf.common.files import own_file
     from symmf.io.matrix import read_matrix
 
     assert request.model is not None
@@ -160,13 +161,15 @@ def apply_model(request: Request) -> tuple[UserMatrix, Any]:
         reading["columns"] = reading["columns"] or model.names
     try:
         data = read_matrix(request.file, **reading)
-        return data, model.predict(data)
+        with own_file(request.model, MAKE_AGAIN):
+            return data, model.predict(data)
     except MemoryError as error:
         raise InputError(f"{request.name}: {_MEMORY}") from error
 
 
 def write_answer(request: Request, found: Answer, command: str) -> list[Path]:
     """Write what was asked for; each file whole or not at all."""
+    from symmf.app.model import model_of
     from symmf.clustering.symmf.model_file import save_model
     from symmf.common.files import write_text
 
@@ -184,7 +187,7 @@ def write_answer(request: Request, found: Answer, command: str) -> list[Path]:
         write_text(request.report, page)
         written.append(request.report)
     if request.save is not None:
-        save_model(request.save, found)
+        save_model(request.save, model_of(found))
         written.append(request.save)
     return written
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable
 from dataclasses import fields, is_dataclass
-from pathlib import Path
 from typing import IO, Any
 
 import numpy as np
@@ -87,9 +86,7 @@ def save(
     (np.savez_compressed if compressed else np.savez)(file, **arrays)
 
 
-def load(
-    file: IO[bytes] | Path, *, format: str = "", classes: Iterable[type] = ()
-) -> Any:
+def load(file: IO[bytes], *, format: str = "", classes: Iterable[type] = ()) -> Any:
     """Read what :func:`save` wrote; index arrays of sparse matrices are checked.
 
     Raises
@@ -116,7 +113,7 @@ def load(
         return json.loads(archive["json"].tobytes(), object_hook=build)
 
 
-def _open(file: IO[bytes] | Path, format: str) -> Any:
+def _open(file: IO[bytes], format: str) -> Any:
     """Open an archive, or raise if it is none of this format."""
     try:
         archive = np.load(file, allow_pickle=False)

@@ -6,7 +6,6 @@ accepted, it is right.
 
 from __future__ import annotations
 
-import json
 import subprocess
 import sys
 from collections.abc import Callable
@@ -19,7 +18,6 @@ from scipy import sparse
 
 import symmf as library
 from symmf.clustering import METHODS
-from symmf.clustering.symmf import model_file
 from symmf.datasets.transfer import ResumingDownloader
 from symmf.errors import DataError, InputError
 from symmf.io.images import read_images
@@ -120,79 +118,6 @@ def test_errors_of_usage_show_names_as_text(symmf: Command, tmp_path: Path) -> N
     assert code == 2
     assert "Usage: symmf cluster" in text
     assert "a\\u202e\\x07.csv' is a directory" in text
-
-
-# Models in files.
-
-
-def forge(path: Path, change: Callable[[dict[str, Any], dict[str, Any]], None]) -> None:
-    """Change header and arrays of a model; its checksum is right again."""
-    with np.load(path) as stored:
-        arrays = {name: stored[name] for name in stored.files}
-    header = json.loads(arrays.pop("header").tobytes())
-    header.pop("sha256")
-    change(header, arrays)
-    header["sha256"] = model_file._digest(header, arrays)
-    text = np.frombuffer(json.dumps(header).encode(), dtype=np.uint8)
-    np.savez(path, header=text, **arrays)
-
-
-@pytest.fixture
-def model(symmf: Command, tmp_path: Path) -> Path:
-    """A model of a table a.csv beside it."""
-    write_table(tmp_path / "a.csv", 24)
-    saved = tmp_path / "m.npz"
-    assert symmf("cluster", tmp_path / "a.csv", "-k", 2, "--save", saved)[0] == 0
-    return saved
-
-
-def test_a_changed_number_in_a_model_is_found(symmf: Command, model: Path) -> None:
-    with np.load(model) as stored:
-        arrays = {name: stored[name] for name in stored.files}
-    name = next(n for n, a in arrays.items() if a.dtype.kind == "f" and a.size)
-    arrays[name] = arrays[name] * 2
-    np.savez(model, **arrays)
-    code, text = symmf("cluster", model.with_name("a.csv"), "--model", model)
-    assert code == 3
-    assert "damaged model" in text
-
-
-@pytest.mark.parametrize("made", [np.zeros(0), np.array("x"), np.zeros((2, 2, 2))])
-def test_parts_of_a_model_that_do_not_fit_are_a_sentence(
-    symmf: Command, model: Path, made: Any
-) -> None:
-    with np.load(model) as stored:
-        names = [name for name in stored.files if name != "header"]
-    whole = model.read_bytes()
-    ended = []
-    for name in names:
-        model.write_bytes(whole)
-        forge(model, lambda _, arrays, name=name: arrays.update({name: made}))
-        ended.append(symmf("cluster", model.with_name("a.csv"), "--model", model)[0])
-    assert set(ended) <= {0, 2, 3}
-    assert 3 in ended
-
-
-def test_a_model_without_a_version_is_a_sentence(symmf: Command, model: Path) -> None:
-    forge(model, lambda header, _: header.pop("version"))
-    code, text = symmf("cluster", model.with_name("a.csv"), "--model", model)
-    assert (code, "version None" in text) == (3, True)
-
-
-def test_index_arrays_of_a_model_are_checked(symmf: Command, model: Path) -> None:
-    def change(header: dict[str, Any], arrays: dict[str, Any]) -> None:
-        arrays |= {
-            "data": np.ones(24),
-            "indices": np.full(24, 50_000_000, dtype=np.int32),
-            "indptr": np.arange(25, dtype=np.int32),
-        }
-        rows = {"sparse": ["data", "indices", "indptr"], "shape": [24, 3]}
-        header |= {"estimator": None, "rows": rows}
-
-    forge(model, change)
-    code, text = symmf("cluster", model.with_name("a.csv"), "--model", model)
-    assert code == 3
-    assert "damaged model" in text
 
 
 # Rows in memory.
