@@ -35,6 +35,12 @@ _VALUES: dict[str, tuple[Any, ...]] = {
     "n_neighbors": (1, 5, 0, -1, 10**6, "x"),
     "labels": ("kmeans", "argmax", "x", 5),
     "published": (True, False, "x", 5),
+    "label_options": ({"n_init": 1}, {"n_init": 0}, {"unit_rows": True}, {"x": 1},
+                      {1: 2}, "x", 5, None),
+    "solver_options": ({"start": "uniform"}, {"start": "x"}, {"max_seconds": -1},
+                       {"coupling": 1.0}, {"x": 1}, {1: 2}, "x", None),
+    "similarity_options": ({"feature_scale": "range"}, {"feature_scale": "x"},
+                           {"n_neighbors": 3}, {"x": 1}, {1: 2}, 5, None),
 }  # fmt: skip
 
 

@@ -12,9 +12,9 @@ _PLAIN = ("0", "1", "-1", "2", "3", "x", "", " ", "a=b", "--", "-", "all",
           "99999999999999999999",
           "1e308", "nan", "inf", "\u00b2", "--5", "\udc80", "1/2", "0/0", "9/3", "a/b",
           "true")  # fmt: skip
-_SETTINGS = ("max_iter", "tol", "n_init", "random_state", "similarity", "solver", "x",
-             "labels",
-             "constraint", "start", "published", "similarity_options", "solver_options",
+_SETTINGS = ("max_iter", "tol", "label_options", "random_state", "similarity", "solver",
+             "x", "labels",
+             "constraint", "published", "similarity_options", "solver_options",
              "n_clusters", "verbose", "init", "coupling")  # fmt: skip
 _COMMANDS = {
     "cluster": ("FILE", "-k", "--method", "--lambda", "--similarity", "--constraint",

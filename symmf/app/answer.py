@@ -18,7 +18,7 @@ from symmf.app.evidence import (
     stability,
 )
 from symmf.app.groups import Group, describe_groups
-from symmf.app.task import Task, parameters_of
+from symmf.app.task import Task, merged, parameters_of
 from symmf.clustering import METHODS
 from symmf.clustering.labels import number_by_size
 from symmf.common.notation import FloatArray, LabelArray
@@ -78,7 +78,7 @@ def answer(
     InputError
         If the method refuses the data or a parameter.
     """
-    given = {**task.parameters, **(parameters or {})}
+    given = merged(task.parameters, parameters or {})
     n = task.X.shape[0]
     if n_clusters != "auto" and int(n_clusters) > n:
         raise InputError(

@@ -10,12 +10,12 @@ import numpy as np
 
 from symmf.app.answer import fit
 from symmf.app.page import Choice
-from symmf.app.task import Task
+from symmf.app.task import Task, merged
 from symmf.clustering.symmf.select import LARGEST, Selection, select
 from symmf.errors import InputError, SymmfError
 
 # What of the parameters of SymMF says which similarity is looked at.
-_OF_SIMILARITY = ("similarity", "similarity_options", "scale")
+_OF_SIMILARITY = ("similarity", "similarity_options")
 
 
 def choose_k(task: Task, seed: int) -> int:
@@ -46,7 +46,7 @@ def select_for(
     n = task.X.shape[0]
     if n < 4:
         raise InputError(f"{n} samples are too few to choose a number of clusters.")
-    given = {**task.parameters, **(parameters or {})}
+    given = merged(task.parameters, parameters or {})
     given = {name: v for name, v in given.items() if name in _OF_SIMILARITY}
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")

@@ -143,8 +143,9 @@ def _rows(data: UserMatrix, method: str, standardize: bool | None) -> Task:
         return replace(task, X=Z, rows=Z, mean=mean, spread=spread)
     names = data.names or [f"column {j + 1}" for j in range(X.shape[1])]
     apart = far_apart(X, names)
-    if standardize is False and "scale" in parameters_of(method):
-        return replace(task, parameters={"scale": "none"})
+    if standardize is False and method == "symmf":
+        unscaled = {"feature_scale": "none"}
+        return replace(task, parameters={"similarity_options": unscaled})
     if apart is None or standardize is False:
         return task
     wide, narrow, ratio = apart
@@ -208,13 +209,10 @@ def _images(data: UserMatrix, method: str, similarity: str | None) -> Task:
 
 def wide_reading(n: int) -> dict[str, Any]:
     """Return the reading for images: 30 columns, unit rows, 20 starts."""
-    given = {
+    return {
         "n_columns": min(_IMAGE_COLUMNS, n - 1),
-        "unit_rows": True,
-        "n_init": 20,
+        "label_options": {"unit_rows": True, "n_init": 20},
     }
-    known = parameters_of("symmf")
-    return {name: value for name, value in given.items() if name in known}
 
 
 def _graph(data: UserMatrix, method: str, similarity: str | None) -> Task:
@@ -232,10 +230,24 @@ def _graph(data: UserMatrix, method: str, similarity: str | None) -> Task:
     S = sparse.csr_array(W.multiply(root[:, None]).multiply(root[None, :]))
     given: dict[str, Any] = {"similarity": "precomputed"}
     if method == "symmf":
-        given |= {"laplacian_weight": 0.0}
-        if "unit_rows" in parameters_of("symmf"):
-            given["unit_rows"] = True
+        given |= {"laplacian_weight": 0.0, "label_options": {"unit_rows": True}}
     return Task(data=data, method=method, X=S, parameters=given)
+
+
+def merged(given: Mapping[str, Any], over: Mapping[str, Any]) -> dict[str, Any]:
+    """Return parameters with others over them; dicts of options are joined.
+
+    Examples
+    --------
+    >>> merged({"tol": 0, "label_options": {"a": 1}}, {"label_options": {"b": 2}})
+    {'tol': 0, 'label_options': {'a': 1, 'b': 2}}
+    """
+    joined = {
+        name: {**given[name], **value}
+        for name, value in over.items()
+        if isinstance(value, Mapping) and isinstance(given.get(name), Mapping)
+    }
+    return {**given, **over, **joined}
 
 
 def parameters_of(method: str) -> Mapping[str, Any]:

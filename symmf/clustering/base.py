@@ -13,9 +13,8 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import validate_data
 
 from symmf.clustering.checks import (
-    as_options,
     check_indices,
-    check_kind,
+    check_kinds,
     check_n_clusters,
     check_nonnegative,
     safe_scale,
@@ -97,9 +96,22 @@ class Clusterer(ClusterMixin, BaseEstimator):
         -------
         self
         """
+        check_kinds(self.get_params(deep=False))
+        rows = self._check_dask(X) if is_dask(X) else self._check_rows(X)
+        if self.n_clusters != "auto" or not self.chooses_n_clusters:
+            check_n_clusters(self.n_clusters, rows.shape[0])
+        if self.needs_nonnegative and not self._precomputed():
+            check_nonnegative(rows, type(self).__name__)
+        # A similarity is what it is; its extremes are refused where it is factored.
+        self._input_scale = 1.0 if self._precomputed() else safe_scale(rows)
         with np.errstate(all="ignore"):
-            self._checked_fit(X)
-        self._check_finite()
+            self._fit(self._scaled(rows), as_generator(self.random_state))
+        if not np.isfinite(self.objective_):
+            raise InputError(
+                f"{type(self).__name__} ran out of the range of floating-point "
+                "numbers. Scale X to entries of order one, and look at parameters that "
+                "are very large or very small."
+            )
         self.labels_ = number_by_size(self.labels_)
         if not self.labels_.any() and self.n_clusters not in (1, "auto"):
             warnings.warn(
@@ -134,30 +146,19 @@ class Clusterer(ClusterMixin, BaseEstimator):
         def set_params(self, **params: Any) -> Self:
             """Change parameters."""
 
-    def _checked_fit(self, X: Any) -> None:
-        for name, value in self.get_params(deep=False).items():
-            check_kind(name, value)
-        X = self._check_dask(X) if is_dask(X) else self._check_rows(X)
-        if self.n_clusters != "auto" or not self.chooses_n_clusters:
-            check_n_clusters(self.n_clusters, X.shape[0])
-        if self.needs_nonnegative and not self._precomputed():
-            check_nonnegative(X, type(self).__name__)
-        rng = as_generator(self.random_state)
-        # A similarity is what it is; its extremes are refused where it is factored.
-        self._input_scale = 1.0 if self._precomputed() else safe_scale(X)
-        self._fit(self._scaled(X), rng)
-
-    def _check_rows(self, X: Any) -> AnyMatrix:
+    def _check_rows(self, X: Any, *, reset: bool = True) -> AnyMatrix:
+        """Check rows in memory: those of a fit, or new ones unless ``reset``."""
         check_indices(X)
         return validate_data(
             self,
             X,
             accept_sparse="csr" if self.accepts_sparse else False,
             dtype=[np.float64, np.float32],
-            ensure_min_samples=2,
+            ensure_min_samples=2 if reset else 1,
+            reset=reset,
         )
 
-    def _check_dask(self, X: Any) -> Any:
+    def _check_dask(self, X: Any, *, reset: bool = True) -> Any:
         """Do what scikit-learn's validation does, without bringing X here."""
         if not self.accepts_dask:
             raise InputError(
@@ -166,16 +167,13 @@ class Clusterer(ClusterMixin, BaseEstimator):
             )
         from symmf.clustering.symmf.distributed import rows_of
 
-        rows = rows_of(X, precomputed=self._precomputed())
-        if rows.shape[0] < 2:
+        rows = rows_of(X, precomputed=reset and self._precomputed())
+        if reset and rows.shape[0] < 2:
             raise InputError(
                 f"Found array with {rows.shape[0]} sample(s) while a minimum of 2 is "
                 "required."
             )
-        self.n_features_in_: int = rows.shape[1]
-        if hasattr(self, "feature_names_in_"):
-            del self.feature_names_in_
-        return rows
+        return validate_data(self, rows, reset=reset, skip_check_array=True)
 
     def _fit(self, X: AnyMatrix, rng: np.random.Generator) -> None:
         """Set ``labels_`` and what else the method finds."""
@@ -186,7 +184,7 @@ class Clusterer(ClusterMixin, BaseEstimator):
         self.H_: FloatArray = fit.H
         self.P_: FloatArray | None = fit.P
         self.error_ = float(fit.error[-1])
-        self._tell(
+        self._store_run(
             matrix=matrix,
             solver=fit.solver.name or type(fit.solver).__name__,
             stop=fit.stop,
@@ -195,7 +193,7 @@ class Clusterer(ClusterMixin, BaseEstimator):
             history=History.of(fit),
         )
 
-    def _tell(
+    def _store_run(
         self,
         *,
         matrix: str,
@@ -230,19 +228,6 @@ class Clusterer(ClusterMixin, BaseEstimator):
         half = np.sqrt(self._input_scale)
         return X * X.dtype.type(half) * X.dtype.type(half)
 
-    def _check_finite(self) -> None:
-        """Refuse to hand out a model with NaN or infinite numbers in it."""
-        if getattr(self, "stop_", "") == Stop.diverged:
-            return
-        for name in ("H_", "P_", "U_", "V_", "objective_"):
-            value = getattr(self, name, None)
-            if value is not None and not np.isfinite(value).all():
-                raise InputError(
-                    f"{type(self).__name__} ran out of the range of floating-point "
-                    f"numbers ({name} is not finite). Scale X to entries of order one, "
-                    "and look at parameters that are very large or very small."
-                )
-
     def _precomputed(self) -> bool:
         return getattr(self, "similarity", None) == "precomputed"
 
@@ -262,7 +247,7 @@ class NonnegativeSymmetric(Clusterer):
 
     def _similarity(self, X: AnyMatrix) -> SymmetricOperator:
         """Build A from X, clipped at zero where it has negative entries."""
-        options = as_options("similarity_options", self.similarity_options)
+        options = self.similarity_options or {}
         A = build_similarity(X, self.similarity, **options)
         clipped = clip_nonnegative(A)
         self.matrix_ = matrix_words(self.similarity, options, clipped=clipped is not A)

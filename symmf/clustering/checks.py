@@ -20,9 +20,23 @@ from symmf.linalg.sparse import check_sparse
 
 # More restarts than this are a mistake.
 MOST_RESTARTS = 100_000
-# Parameters that are switches, and those that may be sequences.
-_FLAGS = ("published", "set_diagonal", "unit_rows", "warm_start_closed_form")
-_SEQUENCES = ("constraint", "image_shape", "members", "n_components")
+# What a parameter may be, and in words; its values are checked where they are used.
+_SINGLE = str | Real | Constraint | None
+_KINDS: dict[str, tuple[Any, str]] = {
+    **dict.fromkeys(
+        ("published", "set_diagonal", "warm_start_closed_form"),
+        (bool | np.bool_ | None, "True or False"),
+    ),
+    **dict.fromkeys(
+        ("similarity_options", "label_options", "solver_options"),
+        (Mapping | None, "a dict of options by name, or None"),
+    ),
+    **dict.fromkeys(
+        ("constraint", "image_shape", "members", "n_components"),
+        (_SINGLE | list | tuple, "a name, a number or a list"),
+    ),
+    "random_state": (object, "a seed"),
+}
 # Data within this factor of one are used as they are.
 RANGE = {"float64": 2.0**200, "float32": 2.0**40}
 
@@ -42,38 +56,20 @@ def safe_scale(X: AnyMatrix) -> float:
         f"The entries of X go up to {largest:.3g}; they were multiplied by "
         f"2**{-exponent} before clustering, and objective_ is that of the scaled data.",
         SymmfWarning,
-        stacklevel=4,
+        stacklevel=3,
     )
     return float(2.0 ** (-exponent)) if exponent > -1022 else float(2.0**1022)
 
 
-def as_options(name: str, given: object) -> dict[str, Any]:
-    """Return the parameter as a dict of options; None is none."""
-    if given is None:
-        return {}
-    if not isinstance(given, Mapping) or not all(isinstance(key, str) for key in given):
-        raise InputError(
-            f"{name} must be a dict of options by name, or None, not {shown(given)}."
+def check_kinds(parameters: Mapping[str, Any]) -> None:
+    """Raise InputError if a parameter is of a kind that it cannot have."""
+    for name, value in parameters.items():
+        kind, words = _KINDS.get(name, (_SINGLE, "a name or a number"))
+        odd = isinstance(value, Mapping) and not all(
+            isinstance(key, str) for key in value
         )
-    return dict(given)
-
-
-def check_kind(name: str, value: object) -> None:
-    """Refuse what no parameter can be; each method looks at the values itself."""
-    if name in _FLAGS:
-        if not isinstance(value, bool | np.bool_ | None):
-            raise InputError(f"{name} must be True or False, not {shown(value)}.")
-    elif name.endswith("_options"):
-        as_options(name, value)
-    elif name == "callback":
-        if value is not None and not callable(value):
-            raise InputError(f"{name} must be a function, not {shown(value)}.")
-    elif name == "random_state":
-        return  # seeds.as_generator judges it
-    elif isinstance(value, list | tuple | Mapping) and name in _SEQUENCES:
-        return
-    elif not isinstance(value, str | Real | Constraint | None):
-        raise InputError(f"{name} must be a name or a number, not {shown(value)}.")
+        if odd or not isinstance(value, kind):
+            raise InputError(f"{name} must be {words}, not {shown(value)}.")
 
 
 def check_restarts(number: object, name: str = "n_restarts") -> None:
@@ -103,15 +99,21 @@ def check_indices(X: Any) -> None:
         raise InputError(f"X: {error}") from error
 
 
-def check_squares(X: AnyMatrix) -> None:
-    """Raise InputError if distances to new rows leave the range of numbers."""
-    largest = largest_entry(X)
-    limit = np.sqrt(np.finfo(X.dtype).max / max(X.shape[1], 1)) / 4
-    if largest > limit:
-        raise InputError(
-            f"The entries of the new rows go up to {largest:.3g}, too large to compare "
-            "with the rows of the fit. Bring them to the same units."
-        )
+def check_range(X: AnyMatrix, *, new: bool = False) -> None:
+    """Raise InputError if squares of entries leave the range of numbers.
+
+    ``new`` rows are compared with those of a fit, beside which they may be small.
+    """
+    largest, limit = largest_entry(X), RANGE[np.dtype(X.dtype).name]
+    if largest <= limit and (new or largest == 0 or largest >= 1 / limit):
+        return
+    power = max(int(np.floor(np.log10(largest))), -300)
+    advice = f"Divide X by 1e{power}: the clusters stay the same."
+    raise InputError(
+        f"The entries of X go up to {largest:.3g} in size, and their squares are out "
+        "of the range of numbers. "
+        + ("Bring X to the units of the fit." if new else advice)
+    )
 
 
 def check_nonnegative(X: AnyMatrix, method: str) -> None:

@@ -198,7 +198,14 @@ def test_options_reach_the_method(run, tmp_path, planted):
     np.save(tmp_path / "X.npy", planted[0])
     code, out, _ = run(
         *("cluster", "X.npy", "-k", 3, "--lambda", 0, "--constraint", "nonnegative"),
-        *("--set", "max_iter=7", "--set", "tol=0", "--set", "n_init=3"),
+        *(
+            "--set",
+            "max_iter=7",
+            "--set",
+            "tol=0",
+            "--set",
+            "solver_options={start: uniform}",
+        ),
     )
     assert code == 0
     assert "iterations: 7 (max_iter)" in out

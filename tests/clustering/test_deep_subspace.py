@@ -365,19 +365,6 @@ def test_counts_are_weighted_and_weighted_text_is_not():
     )
 
 
-@pytest.mark.parametrize(
-    ("X", "expected"),
-    [
-        (sparse.csr_array([[0.0, 2.0]]), True),
-        (sparse.csr_array([[0.0, 0.5]]), False),
-        (sparse.csr_array([[0.0, -2.0]]), False),
-        (np.array([[0.0, 2.0]]), False),
-    ],
-)
-def test_what_counts_as_counts(X, expected):
-    assert _deep_inputs.holds_counts(X) is expected
-
-
 def test_vectors_become_few_unit_coordinates_with_the_same_angles():
     rng = np.random.default_rng(0)
     X = rng.standard_normal((20, 3)) @ rng.standard_normal((3, 50))

@@ -73,7 +73,9 @@ def test_few_features_with_all_the_variance_are_scaled():
     model = SymMF(3, random_state=0).fit(noisy)
     assert model.scale_ == "range"
     assert accuracy(y, model.labels_) > 0.95
-    raw = SymMF(3, scale="none", random_state=0).fit(noisy)
+    raw = SymMF(3, similarity_options={"feature_scale": "none"}, random_state=0).fit(
+        noisy
+    )
     assert accuracy(y, raw.labels_) < 0.8
     assert SymMF(3, random_state=0).fit(X).scale_ == "none"
 
@@ -263,7 +265,12 @@ def test_a_callback_sees_iterates_and_can_stop(moons):
         seen.append(iteration.iteration)
         return len(seen) == 3
 
-    model = SymMF(2, constraint="nonnegative", callback=stop, random_state=0)
+    model = SymMF(
+        2,
+        constraint="nonnegative",
+        solver_options={"callback": stop},
+        random_state=0,
+    )
     model.fit(moons[0])
     assert model.stop_ == "callback"
     assert seen == [0, 1, 2]
@@ -273,13 +280,14 @@ def test_a_callback_sees_iterates_and_can_stop(moons):
     ("options", "sentence"),
     [
         ({"similarity": "mutual"}, "Did you mean 'mutual_knn'"),
-        ({"scale": "rang"}, "Did you mean 'range'"),
-        ({"laplacian_weight": "much"}, "number >= 0 or 'auto'"),
+        ({"similarity_options": {"feature_scale": "rang"}}, "Did you mean 'range'"),
+        ({"laplacian_weight": "much"}, "unless 'auto'"),
         ({"labels": "mergee"}, "Did you mean 'merge'"),
         ({"similarity_options": {"neighbours": 3}}, "has no option 'neighbours'"),
         ({"label_options": {"exponent": 1}}, "has no option 'exponent'"),
         ({"n_columns": 0}, "n_columns must be"),
-        ({"max_seconds": -1}, "max_seconds"),
+        ({"solver_options": {"max_seconds": -1}}, "max_seconds"),
+        ({"label_options": {"n_init": 0}}, "n_init must be"),
     ],
 )
 def test_wrong_options_get_a_sentence(moons, options, sentence):

@@ -136,7 +136,7 @@ def test_new_rows_are_placed_block_by_block(X) -> None:
     np.testing.assert_allclose(far.transform(blocks(X, 40)), far.transform(X))
     again = pickle.loads(pickle.dumps(far))
     np.testing.assert_array_equal(again.predict(X), far.labels_)
-    with pytest.raises(InputError, match="5 features, but SymMF is expecting 6"):
+    with pytest.raises(ValueError, match="5 features, but SymMF is expecting 6"):
         far.predict(blocks(X[:, :5]))
 
 
@@ -183,9 +183,9 @@ def refusals(X):
         r"mutual_knn.* needs all rows in memory.*X\.compute\(\)": lambda: SymMF(
             2, similarity="mutual_knn"
         ).fit(array),
-        "divide X before": lambda: SymMF(2, similarity="cosine", scale="range").fit(
-            array
-        ),
+        "divide X before": lambda: SymMF(
+            2, similarity="cosine", similarity_options={"feature_scale": "range"}
+        ).fit(array),
         "Did you mean 'cosine'": lambda: SymMF(2, similarity="cosin").fit(array),
         "NMF needs its rows in memory": lambda: NMF(2).fit(array),
         "select clusters parts": lambda: symmf.select(array),
@@ -238,7 +238,9 @@ def test_rows_are_never_all_here() -> None:
 def test_a_model_keeps_no_rows() -> None:
     n, m, k = 300, 200, 2
     X = blocks(np.random.default_rng(0).standard_normal((n, m)), 50)
-    model = SymMF(k, similarity="centred_cosine", random_state=0, n_init=1).fit(X)
+    model = SymMF(
+        k, similarity="centred_cosine", random_state=0, label_options={"n_init": 1}
+    ).fit(X)
     assert len(pickle.dumps(model)) < 6 * (n + m) * k * 8 + 4000
 
 

@@ -157,7 +157,12 @@ def test_new_rows_may_be_dense_or_sparse(stored: Any, similarity: str, m: int) -
 
 def test_sparse_new_rows_are_scaled_as_the_others() -> None:
     X = np.random.default_rng(0).random((40, 3)) * [1, 1000, 1]
-    model = library.SymMF(2, similarity="cosine", scale="range", laplacian_weight=0)
+    model = library.SymMF(
+        2,
+        similarity="cosine",
+        similarity_options={"feature_scale": "range"},
+        laplacian_weight=0,
+    )
     model.fit(X)
     dense, few = model.transform(X), model.transform(sparse.csr_array(X))
     np.testing.assert_allclose(few, dense)

@@ -70,7 +70,7 @@ def test_a_worker_is_killed_in_mid_fit(cluster) -> None:
             os.kill(doomed.pid, signal.SIGKILL)
 
     with connected(cluster):
-        far = SymMF(K, callback=kill_one, **GIVEN).fit(X)
+        far = SymMF(K, solver_options={"callback": kill_one}, **GIVEN).fit(X)
         placed = far.predict(X)
     assert doomed.wait() == -signal.SIGKILL
     assert len(seen) > 3

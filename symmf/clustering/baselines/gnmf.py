@@ -269,7 +269,7 @@ class GNMF(Clusterer):
         runs = [self._run(X, *self._start(X, rng)) for _ in range(self.n_restarts)]
         fit = min(runs, key=lambda run: run.last.objective)
         self.U_, self.V_ = unit_columns(fit.last.U, fit.last.V)
-        self._tell(
+        self._store_run(
             matrix=self._words(),
             solver="multiplicative",
             stop=fit.stop,

@@ -10,9 +10,8 @@ from sklearn import cluster
 from sklearn.utils import check_array
 from sklearn.utils._param_validation import InvalidParameterError
 
-from symmf.clustering.checks import RANGE, check_indices
+from symmf.clustering.checks import check_indices, check_range
 from symmf.errors import InputError
-from symmf.linalg import largest_entry
 
 
 class KMeans(cluster.KMeans):
@@ -39,7 +38,7 @@ class KMeans(cluster.KMeans):
         self
         """
         X = _taken(X)
-        _check_range(check_array(X, accept_sparse="csr", dtype=_KINDS))
+        check_range(check_array(X, accept_sparse="csr", dtype=[np.float64, np.float32]))
         try:
             super().fit(X, y, sample_weight)
         except InvalidParameterError as error:
@@ -49,7 +48,7 @@ class KMeans(cluster.KMeans):
     def _check_test_data(self, X: Any) -> Any:
         """Check new rows, for predict, transform and score alike."""
         X = super()._check_test_data(_taken(X))
-        _check_range(X)
+        check_range(X, new=True)
         # The compiled code takes rows of the type of the centres only.
         return X.astype(self.cluster_centers_.dtype, copy=False)
 
@@ -63,17 +62,3 @@ def _taken(X: Any) -> Any:
             indices, indptr = X.indices.astype(np.int32), X.indptr.astype(np.int32)
             X = type(X)((X.data, indices, indptr), shape=X.shape)
     return X
-
-
-_KINDS = [np.float64, np.float32]
-
-
-def _check_range(X: Any) -> None:
-    largest = largest_entry(X)
-    limit = RANGE[np.dtype(X.dtype).name]
-    if largest and not 1 / limit <= largest <= limit:
-        power = max(int(np.floor(np.log10(largest))), -300)
-        raise InputError(
-            f"The entries of X go up to {largest:.3g} in size; k-means cannot compute "
-            f"with their squares. Divide X by 1e{power}: the clusters stay the same."
-        )

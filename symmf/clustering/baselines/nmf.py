@@ -255,7 +255,7 @@ class NMF(Clusterer):
             fit = self._run_in(np.float64, X, U, V)
         factors = unit_columns(fit.last.U, fit.last.V)
         self.U_, self.V_ = (factor.astype(X.dtype, copy=False) for factor in factors)
-        self._tell(
+        self._store_run(
             matrix=f"X: data weighting {self.data_weighting}",
             solver="anls" if self.published else "hals",
             stop=fit.stop,

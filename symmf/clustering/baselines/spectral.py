@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from symmf.clustering.base import NonnegativeSymmetric, matrix_words
-from symmf.clustering.checks import as_options, check_restarts
+from symmf.clustering.checks import check_restarts
 from symmf.clustering.labels import kmeans_rows
 from symmf.common.notation import AnyMatrix, FloatArray
 from symmf.common.seeds import RandomState
@@ -123,10 +123,10 @@ class Spectral(NonnegativeSymmetric):
         self.random_state = random_state
 
     def _similarity(self, X: AnyMatrix) -> SymmetricOperator:
-        options = as_options("similarity_options", self.similarity_options)
-        given = dict(options)
+        given = self.similarity_options or {}
+        options = given
         if self.similarity in ("self_tuning", "cosine_knn"):
-            options.setdefault("ncut", False)
+            options = {"ncut": False, **given}
         A = build_similarity(X, self.similarity, **options)
         clipped = clip_nonnegative(A)
         self.matrix_ = matrix_words(

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from symmf.clustering.base import NonnegativeSymmetric, best_of
-from symmf.clustering.checks import as_options, check_restarts
+from symmf.clustering.checks import check_restarts
 from symmf.clustering.labels import argmax_rows
 from symmf.common.notation import AnyMatrix
 from symmf.common.seeds import RandomState
@@ -161,7 +161,7 @@ class SymHALS(NonnegativeSymmetric):
     def _coupling(self) -> float | str:
         if self.coupling is not None:
             return self.coupling
-        options = as_options("similarity_options", self.similarity_options)
+        options = self.similarity_options or {}
         graph = self.similarity in ("self_tuning", "cosine_knn")
         ncut = graph and options.get("ncut", True)
         return _COUPLING_NCUT if ncut else _COUPLING_OTHER

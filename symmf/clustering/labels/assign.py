@@ -1,27 +1,27 @@
-"""Labels from the rows of H, by name, and the same reading for new rows."""
+"""Labels from the rows of H, by name, and the same assignment for new rows."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from symmf.clustering.labels import (
+from symmf.clustering.labels.kmeans import INITS, kmeans_rows, litekmeans
+from symmf.clustering.labels.merging import merge_rows
+from symmf.clustering.labels.rows import (
     argmax_rows,
+    cluster_means,
     cluster_qr,
-    kmeans_rows,
-    litekmeans,
-    merge_rows,
     number_by_size,
     unit_rows,
 )
 from symmf.common.notation import FloatArray, LabelArray
-from symmf.common.validation import check_choice, check_options
+from symmf.common.validation import check_choice, check_number, check_options
 
-INITS = ("k-means++", "random", "cluster_qr")
-_OPTIONS = {
+#: ways to assign labels, and the options of each
+ASSIGNMENTS: dict[str, tuple[str, ...]] = {
     "kmeans": ("n_init", "init"),
     "cluster_qr": (),
     "merge": ("exponent", "n_micro", "cap"),
@@ -31,13 +31,13 @@ _OPTIONS = {
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Reader:
-    """How labels were read: new rows take that of the nearest centre.
+class Assignment:
+    """Labels of rows, and how new rows get theirs: from the nearest centre.
 
     Attributes
     ----------
     labels : (n,) array
-        Of the rows that were read, numbered by size.
+        Of the rows of the fit, numbered by size.
     centres : (c, k) array or None
         None: the largest entry of a row is its cluster.
     centre_labels : (c,) array
@@ -51,15 +51,7 @@ class Reader:
     centre_labels: LabelArray
     unit: bool
 
-    def copied(self, copy_of: Any) -> Reader:
-        """Return the reader for rows with their copies, numbered by the new sizes."""
-        old = self.labels[copy_of]
-        new = number_by_size(old)
-        number = np.zeros(int(self.labels.max()) + 1, dtype=np.int64)
-        number[old] = new
-        return replace(self, labels=new, centre_labels=number[self.centre_labels])
-
-    def read(self, H: FloatArray) -> LabelArray:
+    def assign(self, H: FloatArray) -> LabelArray:
         """Return labels for rows of H."""
         if self.centres is None:
             return np.asarray(self.centre_labels[argmax_rows(H)])
@@ -69,7 +61,16 @@ class Reader:
         return np.asarray(self.centre_labels[nearest])
 
 
-def read_labels(
+def check_assignment(kind: str, options: dict[str, Any]) -> None:
+    """Raise InputError unless these are options of this way to assign labels."""
+    check_options(f"labels={kind!r}", options, ASSIGNMENTS[kind])
+    if "n_init" in options:
+        check_number("n_init", options["n_init"], least=1, whole=True)
+    if "init" in options:
+        check_choice("init", options["init"], INITS)
+
+
+def assign_labels(
     H: FloatArray,
     n_clusters: int,
     kind: str,
@@ -79,16 +80,16 @@ def read_labels(
     published: bool,
     product: Callable[[FloatArray], FloatArray],
     rng: np.random.Generator,
-) -> Reader:
-    """Read labels off the rows of H.
+    copy_of: Any = None,
+) -> Assignment:
+    """Assign labels to the rows of H.
 
     Parameters
     ----------
     H, n_clusters
     kind : {"kmeans", "cluster_qr", "merge", "average", "argmax"}
     options
-        ``kmeans``: ``n_init``, ``init``. ``merge``: ``exponent``, ``n_micro``,
-        ``cap``. ``average``: ``n_micro``.
+        See :func:`check_assignment`.
     unit
         Scale rows to unit length.
     published
@@ -96,34 +97,36 @@ def read_labels(
     product
         V -> M V, for rows of zeros.
     rng
+    copy_of : (samples,) array of int, optional
+        The row of every sample; by default each row is one.
     """
-    check_options(f"labels={kind!r}", options, _OPTIONS[kind])
-    if kind == "argmax":
-        raw = argmax_rows(H, product(H))
-        labels = number_by_size(raw)
-        named = np.full(H.shape[1], len(np.unique(raw)) - 1, dtype=np.int64)
-        named[raw] = labels
-        return Reader(labels=labels, centres=None, centre_labels=named, unit=False)
     Z = unit_rows(H) if unit else H
-    if kind in ("merge", "average"):
-        if kind == "average":
-            options = {"exponent": 0.0, **options}
-        found = merge_rows(Z, n_clusters, random_state=rng, **options)
-        labels = number_by_size(found.labels)
-        number = np.zeros(int(found.centre_labels.max()) + 1, dtype=np.int64)
-        number[found.labels] = labels
-        named = number[found.centre_labels]
-        centres = unit_rows(found.centres)
-        return Reader(labels=labels, centres=centres, centre_labels=named, unit=True)
-    if kind == "cluster_qr":
-        raw = cluster_qr(Z, n_clusters)
-    elif published:
-        given = {o: v for o, v in options.items() if o != "init"}
-        raw = litekmeans(Z, n_clusters, random_state=rng, **given).labels
+    centres = None
+    if kind == "argmax":
+        labels = argmax_rows(H, product(H))
+        centre_labels = np.arange(H.shape[1])
+    elif kind in ("merge", "average"):
+        given = {"exponent": 0.0, **options} if kind == "average" else options
+        found = merge_rows(Z, n_clusters, random_state=rng, **given)
+        labels, centre_labels = found.labels, found.centre_labels
+        centres, unit = unit_rows(found.centres), True
     else:
-        check_choice("init", options.get("init", INITS[0]), INITS)
-        raw = kmeans_rows(Z, n_clusters, random_state=rng, **options)
-    labels = number_by_size(raw)
-    numbers = np.unique(labels)
-    centres = np.stack([Z[labels == c].mean(axis=0) for c in numbers])
-    return Reader(labels=labels, centres=centres, centre_labels=numbers, unit=unit)
+        if kind == "cluster_qr":
+            labels = cluster_qr(Z, n_clusters)
+        elif published:
+            given = {name: v for name, v in options.items() if name != "init"}
+            labels = litekmeans(Z, n_clusters, random_state=rng, **given).labels
+        else:
+            labels = kmeans_rows(Z, n_clusters, random_state=rng, **options)
+        # A cluster without rows has no centre.
+        labels = np.unique(labels, return_inverse=True)[1]
+        centre_labels = np.arange(labels.max() + 1)
+        centres = cluster_means(Z, labels, len(centre_labels))
+    own = labels if copy_of is None else labels[copy_of]
+    numbered = number_by_size(own)
+    # A column that no row has chosen takes the last cluster.
+    number = np.full(max(labels.max(), centre_labels.max()) + 1, numbered.max())
+    number[own] = numbered
+    return Assignment(
+        labels=numbered, centres=centres, centre_labels=number[centre_labels], unit=unit
+    )

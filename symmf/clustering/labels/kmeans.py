@@ -5,14 +5,14 @@ from __future__ import annotations
 import logging
 import warnings
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import numpy as np
 from scipy import sparse
 from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
 
-from symmf.clustering.labels.rows import cluster_qr
+from symmf.clustering.labels.rows import cluster_means, cluster_qr
 from symmf.common.notation import AnyMatrix, FloatArray, LabelArray
 from symmf.common.seeds import RandomState, as_generator, spawn_seed
 from symmf.errors import InputError
@@ -20,6 +20,7 @@ from symmf.errors import InputError
 logger = logging.getLogger(__name__)
 
 Init = Literal["random", "k-means++", "cluster_qr"]
+INITS: tuple[Init, ...] = get_args(Init)
 
 # From this many rows on, rows times restarts is kept constant.
 MANY_ROWS = 50_000
@@ -42,7 +43,7 @@ def kmeans_rows(
     The run with the smallest inertia is kept. ``init="random"`` starts from rows
     drawn uniformly, as the authors do; with many clusters even 20 such starts may all
     miss one. ``init="cluster_qr"``: the first of the ``n_init`` runs starts from what
-    pivoted QR reads, the others from k-means++; made for the rows of n_clusters
+    pivoted QR finds, the others from k-means++; made for the rows of n_clusters
     eigenvectors, where a few runs then do what many random ones do. Above 50,000 rows
     there are fewer restarts (at least 3), none from rows drawn uniformly, and the log
     says so.
@@ -50,23 +51,21 @@ def kmeans_rows(
     n = Z.shape[0]
     _check(n_clusters, n)
     if n > MANY_ROWS and n_init > _FEWEST_RESTARTS:
-        asked = n_init
-        init = "k-means++" if init == "random" else init
-        n_init = max(_FEWEST_RESTARTS, n_init * MANY_ROWS // n)
+        few = max(_FEWEST_RESTARTS, n_init * MANY_ROWS // n)
         logger.info(
             "k-means on %d rows: %d restarts with k-means++ instead of %d",
             n,
+            few,
             n_init,
-            asked,
         )
+        n_init, init = few, "k-means++" if init == "random" else init
     seed = spawn_seed(as_generator(random_state))
-    centres = _qr_centres(Z, n_clusters) if init == "cluster_qr" else None
-    starts: list[tuple[Any, int]] = []
-    if centres is not None:
-        starts.append((centres, 1))
-    drawn = n_init - len(starts)
-    if drawn:
-        starts.append(("k-means++" if init == "cluster_qr" else init, drawn))
+    starts: list[tuple[Any, int]] = [(init, n_init)]
+    if init == "cluster_qr":
+        centres = _qr_centres(Z, n_clusters)
+        starts = [(centres, 1)] if centres is not None else []
+        if n_init > len(starts):
+            starts.append(("k-means++", n_init - len(starts)))
     runs = [
         KMeans(
             n_clusters, init=start, n_init=count, max_iter=max_iter, random_state=seed
@@ -79,18 +78,17 @@ def kmeans_rows(
         for run in runs:
             run.fit(Z)
     best = min(runs, key=lambda run: run.inertia_)
-    labels: LabelArray = best.labels_.astype(np.int64)
-    return labels
+    return np.asarray(best.labels_, dtype=np.int64)
 
 
 def _qr_centres(Z: AnyMatrix, n_clusters: int) -> FloatArray | None:
-    """Return the means of what pivoted QR reads; None if it reads fewer clusters."""
+    """Return the means of what pivoted QR finds; None if it finds fewer clusters."""
     if sparse.issparse(Z) or Z.shape[1] < n_clusters:
         return None
     labels = cluster_qr(Z, n_clusters)
     if np.bincount(labels, minlength=n_clusters).min() == 0:
         return None
-    return _means(Z, labels, n_clusters)
+    return cluster_means(Z, labels, n_clusters)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -180,7 +178,7 @@ def _lloyd(Z: AnyMatrix, starts: Any, max_iter: int) -> list[KMeansRun]:
             if np.bincount(new[position], minlength=k).min() == 0:
                 own = D[np.arange(n), position, new[position]] + squares
                 new[position] = _fill_empty(new[position], own, k)
-            centres[run] = _means(Z, new[position], k)
+            centres[run] = cluster_means(Z, new[position], k)
         same = np.all(new == labels[going], axis=1)
         labels[going] = new
         going = going[~same]
@@ -218,17 +216,6 @@ def _fill_empty(labels: LabelArray, distance: FloatArray, k: int) -> LabelArray:
         farthest = np.argsort(-distance, kind="stable")[: missing.size]
         labels[farthest] = missing
         distance[farthest] = -np.inf
-
-
-def _means(Z: AnyMatrix, labels: LabelArray, k: int) -> FloatArray:
-    """Return the mean row of every cluster."""
-    n = len(labels)
-    members = sparse.csr_array((np.ones(n), labels, np.arange(n + 1)), shape=(n, k))
-    sums = members.T @ Z
-    if sparse.issparse(sums):
-        sums = sums.toarray()
-    counts = np.bincount(labels, minlength=k)
-    return np.asarray(sums / counts[:, None])
 
 
 def _total_distance(

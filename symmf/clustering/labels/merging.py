@@ -1,4 +1,4 @@
-r"""Reading clusters of unequal sizes: many small clusters, merged pair by pair.
+r"""Clusters of unequal sizes: many small clusters, merged pair by pair.
 
 k-means prefers clusters of equal size. Here the pair with the least
 
@@ -15,10 +15,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import sparse
 
 from symmf.clustering.labels.kmeans import MANY_ROWS
-from symmf.clustering.labels.rows import unit_rows
+from symmf.clustering.labels.rows import cluster_means, cluster_sums, unit_rows
 from symmf.common.notation import FloatArray, LabelArray
 from symmf.common.seeds import RandomState, as_generator
 from symmf.common.validation import check_number
@@ -110,14 +109,14 @@ def merge_path(
     micro = np.arange(len(U)) if len(U) <= n_micro else _spherical(U, n_micro, rng)
     _, micro = np.unique(micro, return_inverse=True)
     sizes = np.bincount(micro).astype(np.float64)
-    centres = _sums(U, micro, len(sizes)) / sizes[:, None]
-    found: dict[int, Merged] = {}
+    centres = cluster_means(U, micro, len(sizes))
     groups = _merge(centres.copy(), sizes, wanted, exponent, cap)
-    for k, group in groups.items():
-        found[k] = Merged(
+    return {
+        k: Merged(
             labels=group[micro].astype(np.int64), centres=centres, centre_labels=group
         )
-    return found
+        for k, group in groups.items()
+    }
 
 
 def _spherical(U: FloatArray, k: int, rng: np.random.Generator) -> LabelArray:
@@ -130,12 +129,12 @@ def _spherical(U: FloatArray, k: int, rng: np.random.Generator) -> LabelArray:
         part = U[np.sort(rng.choice(len(U), most, replace=False))]
         labels = _spherical(part, k, rng)
         used = np.unique(labels)
-        centres = unit_rows(_sums(part, labels, k)[used])
+        centres = unit_rows(cluster_sums(part, labels, k)[used])
         return used[_nearest(U, centres)]
     centres = U[rng.choice(len(U), k, replace=False)]
     for _ in range(_ITERATIONS):
         labels = _nearest(U, centres)
-        sums = _sums(U, labels, k)
+        sums = cluster_sums(U, labels, k)
         filled = np.bincount(labels, minlength=k) > 0
         centres[filled] = unit_rows(sums[filled])
     return labels
@@ -149,12 +148,6 @@ def _nearest(U: FloatArray, centres: FloatArray) -> LabelArray:
         rows = slice(first, first + size)
         labels[rows] = np.argmax(U[rows] @ centres.T, axis=1)
     return labels
-
-
-def _sums(U: FloatArray, labels: LabelArray, k: int) -> FloatArray:
-    n = len(U)
-    members = sparse.csr_array((np.ones(n), labels, np.arange(n + 1)), shape=(n, k))
-    return np.asarray(members.T @ U)
 
 
 def _merge(

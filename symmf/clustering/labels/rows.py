@@ -6,9 +6,10 @@ import hashlib
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 from scipy.linalg import qr, svd
 
-from symmf.common.notation import FloatArray, LabelArray
+from symmf.common.notation import AnyMatrix, FloatArray, LabelArray
 
 
 def unit_rows(H: FloatArray) -> FloatArray:
@@ -53,6 +54,20 @@ def argmax_rows(H: FloatArray, MH: FloatArray | None = None) -> LabelArray:
         empty = ~np.any(H, axis=1)
         labels[empty] = np.argmax(MH[empty], axis=1)
     return labels
+
+
+def cluster_sums(Z: AnyMatrix, labels: LabelArray, k: int) -> FloatArray:
+    """Return the sum of the rows of Z in each of k clusters."""
+    n = len(labels)
+    members = sparse.csr_array((np.ones(n), labels, np.arange(n + 1)), shape=(n, k))
+    sums = members.T @ Z
+    return sums.toarray() if sparse.issparse(sums) else np.asarray(sums)
+
+
+def cluster_means(Z: AnyMatrix, labels: LabelArray, k: int) -> FloatArray:
+    """Return the mean row of each of k clusters, none of which is empty."""
+    sizes = np.bincount(labels, minlength=k)
+    return np.asarray(cluster_sums(Z, labels, k) / sizes[:, None])
 
 
 def number_by_size(labels: Any) -> LabelArray:

@@ -19,15 +19,13 @@ from scipy import sparse
 from sklearn.base import clone
 
 from symmf.clustering.base import Clusterer, matrix_words
-from symmf.clustering.labels import merge_path
-from symmf.clustering.labels.assign import read_labels
+from symmf.clustering.labels import merge_path, merge_rows
 from symmf.clustering.symmf.estimator import SymMF
-from symmf.clustering.symmf.prepare import TextFeatures
 from symmf.common.notation import AnyMatrix, FloatArray, LabelArray
 from symmf.common.seeds import RandomState, spawn_seed
 from symmf.common.validation import check_name, check_number, shown
 from symmf.errors import InputError
-from symmf.features.text import LSA
+from symmf.features.text import LSA, TermWeights, are_counts
 from symmf.linalg import solve_eigenpairs
 from symmf.similarity import build_similarity, regularise
 from symmf.solvers import factorize
@@ -134,15 +132,12 @@ class ConsensusSymMF(Clusterer):
         fit = factorize(M, self.n_clusters, solver="eigen", random_state=rng)
         words = matrix_words("coassociation", {}, self.laplacian_weight)
         self._store(fit, M, words)
-        self.labels_ = read_labels(
+        self.labels_ = merge_rows(
             fit.H,
             self.n_clusters,
-            "merge",
-            {"exponent": self.exponent, "cap": self.cap},
-            unit=True,
-            published=False,
-            product=M.matmat,
-            rng=rng,
+            exponent=self.exponent,
+            cap=self.cap,
+            random_state=rng,
         ).labels
 
     def _member(self, entry: Any, X: AnyMatrix, rng: np.random.Generator) -> LabelArray:
@@ -205,11 +200,9 @@ class ConsensusSymMF(Clusterer):
                 sparse.csr_array(columns[:, b * width : (b + 1) * width])
                 for b in range(self.blocks)
             ]
-        raw = TextFeatures.weights_of(X, "raw")
-        if raw is None:
+        if not are_counts(X):
             return [X]
-        log = TextFeatures.weights_of(X, "log")
-        return [raw.transform(X), X if log is None else log.transform(X)]
+        return [TermWeights(tf=tf).fit_transform(X) for tf in ("raw", "log")]
 
     def _read_view(self, Z: FloatArray, rng: np.random.Generator) -> list[LabelArray]:
         K, n = self.n_clusters, len(Z)

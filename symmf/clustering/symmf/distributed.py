@@ -8,47 +8,45 @@ features, are made of rows in memory only.
 from __future__ import annotations
 
 import warnings
-from typing import Any
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from symmf.clustering.symmf.prepare import NewPoints, Prepared
-from symmf.clustering.symmf.recipe import RECIPES, Recipe, recipe_for
 from symmf.common.notation import FloatArray
-from symmf.common.validation import check_name, check_options
 from symmf.distributed.operators import DistributedGram, DistributedMatrix
 from symmf.distributed.rows import DistributedRows
 from symmf.errors import InputError, SymmfWarning
-from symmf.similarity import SIMILARITIES, SymmetricOperator
-from symmf.similarity.scaling import Scaling
+from symmf.similarity import SymmetricOperator
 
-#: the similarities of rows that stay on a cluster, as centre and unit of the rows
-GRAMS = {
+if TYPE_CHECKING:
+    from symmf.clustering.symmf.prepare import NewPoints
+
+Distributed: TypeAlias = DistributedRows | DistributedMatrix
+# The similarities of rows that stay on a cluster, as centre and unit of the rows.
+_GRAMS = {
     "centred_cosine": (True, True),
     "cosine": (False, True),
     "inner_product": (False, False),
 }
-_ABLE = f"{', '.join(GRAMS)} or precomputed"
 
 
-def rows_of(X: Any, *, precomputed: bool) -> DistributedRows | DistributedMatrix:
+def rows_of(X: Any, *, precomputed: bool) -> Distributed:
     """Check a dask array without bringing it here; see the two classes."""
     return DistributedMatrix(X) if precomputed else DistributedRows.of(X)
 
 
-def distributed_recipe(similarity: str, *, published: bool) -> Recipe:
-    """Return the recipe for rows on a cluster.
+def check_similarity(similarity: str) -> str:
+    """Return the similarity for rows on a cluster, where ``auto`` is centred cosines.
 
-    ``auto`` is that of centred cosines, and a warning says so: it is not the one that
-    the same rows get in memory.
+    A warning says so: it is not what the same rows get in memory.
 
     Raises
     ------
     InputError
         If the similarity needs rows in memory.
     """
-    check_name("similarity", similarity, [*RECIPES, *SIMILARITIES])
-    if similarity == "auto" and not published:
+    if similarity == "auto":
         warnings.warn(
             "X is a dask array, so similarity='auto' is centred_cosine: graphs of "
             "neighbours and text features, which 'auto' uses for rows in memory, need "
@@ -57,69 +55,32 @@ def distributed_recipe(similarity: str, *, published: bool) -> Recipe:
             SymmfWarning,
             stacklevel=6,
         )
-    if similarity == "auto":
-        similarity = "centred_cosine"
-    if similarity not in (*GRAMS, "precomputed"):
+        return "centred_cosine"
+    if similarity not in (*_GRAMS, "precomputed"):
         raise InputError(
             f"similarity={similarity!r} needs all rows in memory, and X is a dask "
-            f"array. Use {_ABLE}, or give X.compute() if the rows fit in memory."
+            f"array. Use {', '.join(_GRAMS)} or precomputed, or give X.compute() if "
+            "the rows fit in memory."
         )
-    return recipe_for(np.empty((0, 0)), similarity, published=published)
+    return similarity
 
 
-def prepare_distributed(
-    X: DistributedRows | DistributedMatrix, recipe: Recipe, options: dict[str, Any]
-) -> Prepared:
-    """Build the similarity of a recipe from rows on a cluster."""
-    check_options(f"The similarity {recipe.similarity!r}", options, ())
-    if recipe.scale != "none":
-        raise InputError(
-            f"scale={recipe.scale!r} looks at whole features, and X is a dask array: "
-            "use scale='none', and divide X before it is given."
-        )
-    A: SymmetricOperator
-    if isinstance(X, DistributedRows):
-        centre, unit = GRAMS[recipe.similarity]
-        A = DistributedGram(X, centre=centre, unit=unit)
-    else:
-        A = X
-    return Prepared(A=A, recipe=recipe, rows=None, scaling=Scaling(kind="none"))
+def distributed_similarity(X: Distributed, similarity: str) -> SymmetricOperator:
+    """Build the similarity of rows on a cluster."""
+    if isinstance(X, DistributedMatrix):
+        return X
+    centre, unit = _GRAMS[similarity]
+    return DistributedGram(X, centre=centre, unit=unit)
 
 
-def is_distributed(X: Any) -> bool:
-    """Tell whether X is what :func:`rows_of` returns."""
-    return isinstance(X, DistributedRows | DistributedMatrix)
-
-
-def extend_distributed(X: Any, model: Any) -> FloatArray:
-    """Return rows of H for the rows of a dask array; a block at a time, on workers."""
-    rows = DistributedRows.of(X)
-    if rows.shape[1] != model.n_features_in_:
-        raise InputError(
-            f"X has {rows.shape[1]} features, but SymMF is expecting "
-            f"{model.n_features_in_} features as input."
-        )
-    rows = model._scaled(rows)
-    place = Place(model._new_points, model._factor, model.laplacian_weight_)
+def extend_distributed(new_points: NewPoints, rows: DistributedRows) -> FloatArray:
+    """Return rows of H for rows on a cluster; a block at a time, on workers."""
     cluster = rows.cluster
-    known = cluster.shared(cluster.task(_itself, place))
-    tasks = [cluster.task(_place, known, block) for block in rows.blocks]
+    # Inside a function: dask would look into a dataclass for tasks.
+    known = cluster.shared(cluster.task(lambda: new_points.extend))
+    tasks = [cluster.task(_extended, known, block) for block in rows.blocks]
     return np.concatenate(cluster.compute(tasks))
 
 
-class Place:
-    """What workers need of a model to place new rows.
-
-    No dataclass: dask would look into it for tasks.
-    """
-
-    def __init__(self, new_points: NewPoints, H: FloatArray, weight: float) -> None:
-        self.new_points, self.H, self.weight = new_points, H, weight
-
-
-def _itself(place: Place) -> Place:
-    return place
-
-
-def _place(known: Place, block: Any) -> FloatArray:
-    return known.new_points.extend(block, known.H, known.weight)
+def _extended(extend: Callable[[Any], FloatArray], block: Any) -> FloatArray:
+    return extend(block)

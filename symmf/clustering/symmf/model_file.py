@@ -166,7 +166,7 @@ def load_model(path: Path) -> Model:
 
 def _classes() -> tuple[type, ...]:
     """Return every class that a model file may hold."""
-    from symmf.clustering.labels.assign import Reader
+    from symmf.clustering.labels.assign import Assignment
     from symmf.clustering.symmf import extend, prepare
     from symmf.features import _patches, images, text
     from symmf.similarity.graphs.mutual import MutualGraph
@@ -176,7 +176,7 @@ def _classes() -> tuple[type, ...]:
         Model,
         SymMF,
         MutualGraph,
-        Reader,
+        Assignment,
         Scaling,
         extend.GivenExtension,
         extend.GramExtension,

@@ -1,7 +1,7 @@
-"""What ``SymMF`` does where it is not told: one recipe per kind of data.
+"""What ``SymMF`` does by default, one recipe per kind of data, and what the user gave.
 
-A recipe is a choice of features, similarity, lambda, columns of H and a way to read
-labels. Whatever the user gives replaces that part of it.
+A recipe is a choice of features, similarity, lambda, columns of H, constraint, solver
+and a way to assign labels. All parameters are parsed here, once.
 """
 
 from __future__ import annotations
@@ -9,13 +9,33 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+import numpy as np
 from scipy import sparse
 
+from symmf.clustering.base import matrix_words
+from symmf.clustering.labels.assign import ASSIGNMENTS, check_assignment
+from symmf.clustering.symmf.distributed import Distributed, check_similarity
 from symmf.common.notation import AnyMatrix
+from symmf.common.validation import (
+    check_choice,
+    check_name,
+    check_number,
+    check_options,
+    option_names,
+)
+from symmf.constraints import Constraint, ConstraintLike, as_constraint
+from symmf.errors import InputError
+from symmf.similarity import SIMILARITIES
+from symmf.similarity.scaling import SCALES
+from symmf.solvers import Solver
+from symmf.solvers.eigen import Eigen
+from symmf.solvers.factorize import as_solver
 
 #: similarities that are recipes, beside those of ``symmf.similarity.SIMILARITIES``
 RECIPES = ("auto", "text")
-LABELS = ("auto", "kmeans", "cluster_qr", "merge", "average", "argmax")
+TEXT_OPTIONS = ("n_components", "tf", "floor", "power")
+# Of ``solver_options``, what the loop is given and not the solver.
+_OF_THE_LOOP = ("start", "max_seconds", "callback")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,9 +46,10 @@ class Recipe:
     ----------
     similarity : str
         A key of ``symmf.similarity.SIMILARITIES``.
-    text : bool
-        Rows are counts or weights of terms; the similarity is that of their latent
-        semantic analysis.
+    similarity_options : dict
+    text : dict or None
+        Rows are counts or weights of terms: options of their latent semantic analysis,
+        whose similarity it is.
     scale : str
         What divides the features.
     distinct : bool
@@ -37,64 +58,191 @@ class Recipe:
         lambda.
     columns : int
         Columns of H for each cluster.
+    all_columns : int or None
+        Columns of H, whatever the number of clusters.
+    constraint : Constraint
+    solver : Solver
+    loop : dict
+        ``start``, ``max_seconds``, ``callback``, as far as they are given.
     unit_rows : bool
-        Whether rows of H are scaled to unit length before labels are read.
+        Whether rows of H are scaled to unit length before labels are assigned.
     labels : str
     label_options : dict
+    published : bool
     """
 
     similarity: str
-    text: bool = False
+    similarity_options: dict[str, Any] = field(default_factory=dict)
+    text: dict[str, Any] | None = None
     scale: str = "none"
     distinct: bool = False
     weight: float = 0.5
     columns: int = 1
+    all_columns: int | None = None
+    constraint: Constraint = field(default_factory=Constraint)
+    solver: Solver = field(default_factory=Eigen)
+    loop: dict[str, Any] = field(default_factory=dict)
     unit_rows: bool = False
     labels: str = "kmeans"
     label_options: dict[str, Any] = field(default_factory=dict)
+    published: bool = False
+
+    @property
+    def name(self) -> str:
+        """The similarity as the user calls it."""
+        return self.similarity if self.text is None else "text"
+
+    @property
+    def starts_from_labels(self) -> bool:
+        """Whether H begins at the labels found without its constraint."""
+        nonnegative = self.constraint.name == "nonnegative"
+        return self.unit_rows and nonnegative and self.loop.get("start") is None
+
+    def words(self, scale: str) -> str:
+        """Say which matrix is factored; ``scale`` is what divided the features."""
+        options = {**(self.text or {}), **self.similarity_options}
+        if scale != "none":
+            options["feature_scale"] = scale
+        return matrix_words(self.name, options, self.weight)
+
+    def n_columns(self, n_clusters: int) -> int:
+        """Return the number of columns of H."""
+        return self.all_columns or self.columns * n_clusters
+
+    def assigned_by(self, labels: str) -> Recipe:
+        """Return the recipe with another way to assign labels, by its defaults."""
+        if labels == self.labels:
+            return self
+        return replace(self, labels=labels, label_options={})
 
 
-def recipe_for(X: AnyMatrix, similarity: str, *, published: bool) -> Recipe:
-    """Return the recipe for the data, or for the similarity that is asked for.
+def recipe_for(
+    X: AnyMatrix,
+    similarity: str,
+    similarity_options: dict[str, Any] | None,
+    *,
+    laplacian_weight: float | str = "auto",
+    n_columns: int | str | None = None,
+    constraint: ConstraintLike = "none",
+    solver: str = "auto",
+    solver_options: dict[str, Any] | None = None,
+    labels: str = "auto",
+    label_options: dict[str, Any] | None = None,
+    published: bool = False,
+) -> Recipe:
+    """Return the recipe for the data, with what the user gave; see ``SymMF``.
 
-    Sparse rows are taken for text, dense rows for points; the paper's reading is one
-    of centred cosines.
+    Raises
+    ------
+    InputError
+        If a name or an option is not known, or is of no use for these data.
     """
-    if similarity == "auto" and published:
-        similarity = "centred_cosine"
-    if similarity == "auto":
-        similarity = "text" if sparse.issparse(X) else "mutual_knn"
-    if similarity == "text":
-        return Recipe(
-            similarity="scaled_gram",
-            text=True,
+    recipe = _similarity(X, similarity, dict(similarity_options or {}), published)
+    asked = as_constraint(constraint)
+    options = dict(solver_options or {})
+    loop = {name: options.pop(name) for name in _OF_THE_LOOP if name in options}
+    weight: Any = recipe.weight if laplacian_weight == "auto" else laplacian_weight
+    check_number("laplacian_weight (lambda), unless 'auto',", weight, least=0)
+    recipe = replace(
+        recipe,
+        weight=weight,
+        constraint=asked,
+        solver=_solver(solver, options, asked, published),
+        loop=loop,
+        published=published,
+        **_columns(n_columns, recipe.columns if asked.name == "none" else 1),
+    )
+    return _labels(recipe, labels, dict(label_options or {}))
+
+
+def _similarity(
+    X: AnyMatrix, name: str, options: dict[str, Any], published: bool
+) -> Recipe:
+    """Return the recipe of a similarity; ``auto`` is one for the kind of data.
+
+    Sparse rows are taken for text, dense rows for points, and what is published is
+    centred cosines.
+    """
+    check_name("similarity", name, [*RECIPES, *SIMILARITIES])
+    dense = not sparse.issparse(X)
+    if name == "auto" and published:
+        name = "centred_cosine"
+    if isinstance(X, Distributed):
+        name = check_similarity(name)
+    elif name == "auto":
+        name = "mutual_knn" if dense else "text"
+    recipe = Recipe(similarity=name, label_options={"n_init": 20})
+    if name == "text":
+        recipe = Recipe(
+            similarity="cosine_power" if "power" in options else "scaled_gram",
+            text={o: options.pop(o) for o in TEXT_OPTIONS[:2] if o in options},
             weight=0.05,
             columns=2,
             unit_rows=True,
             labels="merge",
         )
-    if similarity == "mutual_knn":
-        dense = not sparse.issparse(X)
-        return Recipe(
-            similarity=similarity,
+    if name == "mutual_knn":
+        recipe = Recipe(
+            similarity=name,
             scale="auto" if dense else "none",
             distinct=dense,
             unit_rows=True,
             # On the benchmark of quality no worse than 10 random starts were.
             label_options={"n_init": 4, "init": "cluster_qr"},
         )
-    return Recipe(similarity=similarity, label_options={"n_init": 20})
+    scale = options.pop("feature_scale", "auto")
+    check_choice("feature_scale", scale, SCALES)
+    if scale == "auto":
+        scale = recipe.scale
+    if scale != "none" and (recipe.text is not None or not isinstance(X, np.ndarray)):
+        raise InputError(
+            f"feature_scale={scale!r} divides dense features in memory; for other rows "
+            "leave it out, and divide X before it is given."
+        )
+    known = option_names(SIMILARITIES[name], skip=1) if name != "text" else TEXT_OPTIONS
+    check_options(f"The similarity {name!r}", options, [*known, "feature_scale"])
+    return replace(recipe, scale=scale, similarity_options=options)
 
 
-def changed(recipe: Recipe, **given: Any) -> Recipe:
-    """Return the recipe with what the user gave; None and "auto" leave it as it is."""
-    new = {
-        name: value
-        for name, value in given.items()
-        if value is not None and not (isinstance(value, str) and value == "auto")
-    }
-    if "labels" in new and new["labels"] != recipe.labels:
-        recipe = replace(recipe, label_options={})
-    if "label_options" in new:
-        new["label_options"] = {**recipe.label_options, **new["label_options"]}
-    return replace(recipe, **new)
+def _columns(asked: int | str | None, usual: int) -> dict[str, Any]:
+    """Return ``columns``, for each cluster, or ``all_columns``."""
+    if asked is None:
+        return {"columns": usual}
+    if not isinstance(asked, str):
+        check_number("n_columns", asked, least=1, whole=True)
+        return {"all_columns": int(asked)}
+    times = asked.removesuffix("k") or "1"
+    if not asked.endswith("k") or not times.isdigit():
+        raise InputError(
+            "n_columns is a whole number >= 1, or so many times n_clusters, as in 'k' "
+            f"or '2k', not {asked!r}."
+        )
+    return {"columns": int(times)}
+
+
+def _solver(
+    name: str, options: dict[str, Any], constraint: Constraint, published: bool
+) -> Solver:
+    """Return the solver; ``auto`` is the closed form where there is one."""
+    if name != "auto":
+        return as_solver(name, {"published": published, **options})
+    if published:
+        return as_solver("projected_gradient", {"published": True, **options})
+    if constraint.name == "none":
+        return as_solver("projected_gradient" if options else "eigen", options)
+    if not constraint.discrete:
+        options = {"acceleration": "momentum", **options}
+    return as_solver("projected_gradient", options)
+
+
+def _labels(recipe: Recipe, kind: str, given: dict[str, Any]) -> Recipe:
+    """Return the recipe with the way to assign labels."""
+    check_choice("labels", kind, ("auto", *ASSIGNMENTS))
+    unit = given.pop("unit_rows", recipe.unit_rows)
+    if kind == "auto":
+        positive = recipe.unit_rows and recipe.constraint.name == "nonnegative"
+        kind = "argmax" if positive else recipe.labels
+    recipe = recipe.assigned_by(kind)
+    options = {**recipe.label_options, **given}
+    check_assignment(kind, options)
+    return replace(recipe, unit_rows=unit, label_options=options)

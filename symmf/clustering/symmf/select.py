@@ -20,7 +20,7 @@ from sklearn.utils.validation import check_array
 
 from symmf.clustering.labels import kmeans_rows, unit_rows
 from symmf.clustering.symmf.prepare import prepare
-from symmf.clustering.symmf.recipe import Recipe, changed, recipe_for
+from symmf.clustering.symmf.recipe import Recipe, recipe_for
 from symmf.common.notation import FloatArray, LabelArray
 from symmf.common.seeds import RandomState, as_generator
 from symmf.common.validation import check_number, is_whole
@@ -114,7 +114,6 @@ def select(
     *,
     similarity: SimilarityName | Literal["auto", "text"] | str = "auto",
     similarity_options: dict[str, Any] | None = None,
-    scale: str = "auto",
     n_subsamples: int = 5,
     random_state: RandomState = None,
 ) -> Selection:
@@ -127,7 +126,7 @@ def select(
         Numbers to compare, each between 2 and n - 1; larger ones are left out.
     laplacian_weight : iterable of float, optional
         Values of lambda to compare.
-    similarity, similarity_options, scale
+    similarity, similarity_options
         As for :class:`symmf.SymMF`.
     n_subsamples : int
         Subsamples of 80 % of the rows for the stability; 0 leaves it out.
@@ -162,13 +161,12 @@ def select(
     check_number("n_subsamples", n_subsamples, least=0, whole=True)
     wanted = _candidates(n_clusters, X.shape[0])
     rng = as_generator(random_state)
-    recipe = changed(recipe_for(X, similarity, published=False), scale=scale)
-    options = similarity_options or {}
-    data = prepare(X, recipe, options, max(wanted))
+    recipe = recipe_for(X, similarity, similarity_options)
+    data = prepare(X, recipe, max(wanted))
     wanted = [k for k in wanted if k < data.A.shape[0]]
 
     def part_labels(rows: Any, rng: np.random.Generator) -> list[LabelArray | None]:
-        part = prepare(_part(X, rows, recipe), recipe, options, max(wanted))
+        part = prepare(_part(X, rows, recipe), recipe, max(wanted))
         most = min(max(wanted), part.A.shape[0] - 1)
         _, V = _spectrum(part.A, most, rng)
         return [

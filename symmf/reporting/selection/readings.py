@@ -88,15 +88,16 @@ class Reading:
 
     @property
     def settings(self) -> dict[str, Any]:
-        """The parameters of the entry, the solver's options among them."""
+        """The parameters of the entry, options of solver and labels among them."""
         try:
             given = json.loads(self.parameters or "{}")
         except ValueError:
             return {}
         if not isinstance(given, dict):
             return {}
-        options = given.get("solver_options")
-        return {**given, **options} if isinstance(options, dict) else given
+        for name in ("solver_options", "label_options"):
+            given |= given.get(name) or {}
+        return given
 
 
 def reference_weight(values: Iterable[float]) -> float:

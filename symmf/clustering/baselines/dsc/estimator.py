@@ -336,7 +336,7 @@ class DSC(Clusterer):
         tuned = self._fine_tune(network, tensor, settings, generator)
         self.coefficients_: FloatArray = tuned.C
         scale = max(float(np.square(rows, dtype=np.float64).sum()), 1e-12)
-        self._tell(
+        self._store_run(
             matrix=f"C: self-expression, {self.architecture_} network",
             solver="adam",
             stop=Stop.max_iter,

@@ -13,6 +13,7 @@ from sklearn.preprocessing import normalize
 from symmf.common.notation import AnyMatrix, FloatArray
 from symmf.errors import InputError, SymmfWarning
 from symmf.features.preprocess import tfidf
+from symmf.features.text import are_counts
 from symmf.linalg.eigen.singular import singular_directions
 
 # Rounds of the subspace iteration.
@@ -61,13 +62,6 @@ def image_inputs(X: AnyMatrix, image_shape: tuple[int, int, int]) -> FloatArray:
     return images.astype(np.float32, order="C")
 
 
-def holds_counts(X: AnyMatrix) -> bool:
-    """Whether X is sparse with nonnegative whole numbers, like raw term counts."""
-    if not sparse.issparse(X):
-        return False
-    return bool((X.data >= 0.0).all() and (X.data == np.floor(X.data)).all())
-
-
 def vector_inputs(
     X: AnyMatrix,
     *,
@@ -81,7 +75,7 @@ def vector_inputs(
     to counts.
     """
     if weight == "auto":
-        weight = holds_counts(X)
+        weight = sparse.issparse(X) and are_counts(X)
     X = normalize(tfidf(X) if weight else X)
     n, m = X.shape
     dimension = max(1, min(lsa_dim, n // 2))
