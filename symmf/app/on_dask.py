@@ -6,10 +6,10 @@ import time
 import warnings
 from collections.abc import Generator
 from contextlib import closing, contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from symmf.cli.terminal import say
 from symmf.errors import InputError
 
 if TYPE_CHECKING:
@@ -33,8 +33,19 @@ _READING = {
 }
 
 
-def run_on_cluster(request: Request) -> list[Path]:
-    """Cluster a folder on a dask cluster, show the sizes and write what was asked."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DistributedAnswer:
+    """A clustering of rows that stay on the workers."""
+
+    data: LazyRows
+    model: Any
+    seconds: float
+    notes: list[str]
+    warnings: list[str]
+
+
+def cluster_on_dask(request: Request) -> DistributedAnswer:
+    """Cluster a folder on a dask cluster."""
     from symmf.app.request import check_request
     from symmf.distributed.lazy import open_lazily
 
@@ -51,9 +62,10 @@ def run_on_cluster(request: Request) -> list[Path]:
     reading: dict[str, Any] = {name: request.reading.get(name) for name in known}
     data = open_lazily(request.file, **reading)
     with connected(str(request.dask)):
-        model, seconds, said = _fit(data, k, parameters, request.seed)
-    _show(request, data, model, seconds, notes, said)
-    return _write(request, data, model)
+        model, seconds, warnings = _fit(data, k, parameters, request.seed)
+    return DistributedAnswer(
+        data=data, model=model, seconds=seconds, notes=notes, warnings=warnings
+    )
 
 
 def _check(request: Request) -> None:
@@ -123,42 +135,12 @@ def _fit(
     return model, seconds, list(dict.fromkeys(for_people))
 
 
-def _show(
-    request: Request,
-    data: LazyRows,
-    model: Any,
-    seconds: float,
-    notes: list[str],
-    said: list[str],
-) -> None:
-    import numpy as np
-
-    from symmf.cli.cluster import show_notes
-    from symmf.cli.terminal import show_table
-    from symmf.common.texts import plain_text
-
-    show_notes(notes, said)
-    n, m = len(model.labels_), model.n_features_in_
-    say(
-        plain_text(
-            f"{request.name}: {n} samples, {m} features in {data.X.numblocks[0]} "
-            "blocks; symmf"
-        )
-    )
-    header = ["cluster", "samples", "share"]
-    counts = np.bincount(model.labels_)
-    rows = [[str(c), str(size), f"{size / n:.1%}"] for c, size in enumerate(counts)]
-    show_table(header, rows, right=header)
-    say(f"objective: {model.objective_:.6g}")
-    say(f"relative error: {model.error_:.6g}")
-    say(f"iterations: {model.n_iter_} ({model.stop_})")
-    say(f"seconds: {seconds:.2f}")
-
-
-def _write(request: Request, data: LazyRows, model: Any) -> list[Path]:
+def write_distributed(request: Request, found: DistributedAnswer) -> list[Path]:
+    """Write the clusters and the factor, as far as they were asked for."""
     from symmf.app.request import write_clusters, write_factor
     from symmf.io.matrix import UserMatrix
 
+    data, model = found.data, found.model
     names = UserMatrix(X=data.X, y=None, ids=data.ids, id_name=data.id_name)
     written = write_clusters(request, names, model.labels_)
     return [*written, *write_factor(request, model.H_)]

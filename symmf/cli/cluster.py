@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from symmf.cli.terminal import say
+from symmf.cli.terminal import say, show_notes
 
 if TYPE_CHECKING:
     from symmf.app.answer import Answer
     from symmf.app.groups import Group
+    from symmf.app.on_dask import DistributedAnswer
 
 _output = click.Path(dir_okay=False, path_type=Path)
 _READING = (
@@ -156,9 +157,11 @@ def cluster(file: Path, **options: Any) -> None:
     if request.dask is not None:
         from dataclasses import replace
 
-        from symmf.app.on_dask import run_on_cluster
+        from symmf.app.on_dask import cluster_on_dask, write_distributed
 
-        written = run_on_cluster(replace(request, k=request.k or "auto"))
+        distributed = cluster_on_dask(replace(request, k=request.k or "auto"))
+        _show_distributed(request.name, distributed)
+        written = write_distributed(request, distributed)
     elif request.model is not None:
         data, labels = apply_model(request)
         _show_counts(request.name, data, labels)
@@ -187,16 +190,6 @@ def take_reading(options: dict[str, Any]) -> dict[str, Any]:
             if piece.strip()
         ]
     return reading
-
-
-def show_notes(notes: list[str], warnings: list[str]) -> None:
-    """Say on the error stream what was decided and what may be wrong."""
-    from symmf.common.texts import plain_text
-
-    for text in notes:
-        say(f"Note: {plain_text(text)}", err=True)
-    for text in warnings:
-        say(f"Warning: {plain_text(text)}", err=True)
 
 
 def _show_answer(name: str, found: Answer) -> None:
@@ -273,6 +266,24 @@ def _facts(found: Answer) -> list[tuple[str, str]]:
     facts.append(("seconds", f"{found.seconds:.2f}"))
     facts += [(name, f"{value:.4f}") for name, value in found.scores.items()]
     return facts
+
+
+def _show_distributed(name: str, found: DistributedAnswer) -> None:
+    import numpy as np
+
+    from symmf.cli.terminal import show_table
+    from symmf.common.texts import plain_text
+
+    model = found.model
+    show_notes(found.notes, found.warnings)
+    n, m = len(model.labels_), model.n_features_in_
+    blocks = found.data.X.numblocks[0]
+    say(plain_text(f"{name}: {n} samples, {m} features in {blocks} blocks; symmf"))
+    header = ["cluster", "samples", "share"]
+    counts = np.bincount(model.labels_)
+    rows = [[str(c), str(size), f"{size / n:.1%}"] for c, size in enumerate(counts)]
+    show_table(header, rows, right=header)
+    say(f"seconds: {found.seconds:.2f}")
 
 
 def _show_counts(name: str, data: Any, labels: Any) -> None:

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from symmf.cli.cluster import reading_options, show_notes, take_reading
-from symmf.cli.terminal import say
+from symmf.cli.cluster import reading_options, take_reading
+from symmf.cli.terminal import say, show_notes
 
 if TYPE_CHECKING:
     from symmf.clustering.symmf.select import Selection
