@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import json
 import sys
 import tomllib
 from collections.abc import Iterator
@@ -12,6 +13,8 @@ import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 from packaging.version import Version
+
+import symmf
 
 ROOT = Path(__file__).parents[1]
 SETTINGS = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
@@ -75,3 +78,12 @@ def test_what_is_imported_is_declared() -> None:
     used = {name for path in (ROOT / "symmf").rglob("*.py") for name in imported(path)}
     others = used - set(sys.stdlib_module_names) - {"symmf"}
     assert others - declared - OPTIONAL == set()
+
+
+def test_every_file_that_names_the_version_names_the_same() -> None:
+    citation = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
+    described = json.loads((ROOT / "codemeta.json").read_text(encoding="utf-8"))
+    assert f"\nversion: {symmf.__version__}\n" in citation
+    assert described["version"] == symmf.__version__
+    changes = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    assert f"## [{symmf.__version__}]" in changes
