@@ -103,6 +103,7 @@ def test_merged_keys_keep_their_own_line():
         ("trials: 4", 'line 5: the key "trials" is here twice (first on line 3)'),
         ("no: 4", "a key must be text, but YAML reads no as false. Put it in quotes"),
         ("illustration: kmean", 'no method is called "kmean"; did you mean "kmeans"'),
+        ("proposed: kmean", 'no method is called "kmean"; did you mean "kmeans"'),
         ("preprocess: [unit_row]", 'no preprocessing "unit_row"; did you mean "unit_'),
         ("seed: [1", "line 6: not valid YAML"),
         ("\tseed: 1", "not valid YAML"),
@@ -293,6 +294,7 @@ def test_what_is_only_shown_does_not_change_the_digest(tmp_path):
         GOOD,
         "methods.kmeans.primary=true",
         "role=example",
+        "proposed=kmeans",
         "figures.convergence.columns=2",
     )
     assert placed.digest() == config.digest()

@@ -292,6 +292,13 @@ class ExperimentConfig(Part):
     )
     threads: int = Field(1, ge=1, description="BLAS threads of one trial.")
     methods: list[MethodEntry] = Field(min_length=1)
+    proposed: str | None = Field(
+        None,
+        description=(
+            "Entry that the tables set off and compare with every other: the method "
+            "the study is about."
+        ),
+    )
     illustration: str | None = Field(
         None,
         description="Entry whose A and H, for the first K and trial, are kept to draw.",
@@ -328,7 +335,15 @@ class ExperimentConfig(Part):
         and do not enter.
         """
         data = self.as_dict()
-        for word in ("title", "note", "role", "limits", "illustration", "figures"):
+        for word in (
+            "title",
+            "note",
+            "role",
+            "limits",
+            "proposed",
+            "illustration",
+            "figures",
+        ):
             data.pop(word, None)
         for method in data["methods"]:
             for word in ("label", "paper_row", "primary"):

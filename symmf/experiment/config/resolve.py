@@ -110,11 +110,10 @@ def resolve(config: ExperimentConfig, document: Document) -> ExperimentConfig:
             continue
         _check_parameters(entry, estimator, place, problems)
         resolved.append(_spelled_out(entry, estimator, config))
-    if config.illustration is not None and config.illustration not in first:
-        near = hint(config.illustration, first)
-        problems.add(
-            ("illustration",), f'no method is called "{config.illustration}"; {near}'
-        )
+    for key in ("illustration", "proposed"):
+        name = getattr(config, key)
+        if name is not None and name not in first:
+            problems.add((key,), f'no method is called "{name}"; {hint(name, first)}')
     _check_panels(config, first, problems)
     resolved = _with_primaries(resolved, first, problems)
     problems.raise_if_any()
