@@ -22,7 +22,8 @@ from symmf.clustering.checks import (
 from symmf.clustering.labels import number_by_size
 from symmf.common.notation import AnyMatrix, FloatArray, LabelArray
 from symmf.common.seeds import RandomState, as_generator
-from symmf.distributed.rows import DistributedRows, is_dask
+from symmf.common.validation import is_dask
+from symmf.distributed.rows import DistributedRows
 from symmf.errors import InputError, SymmfWarning
 from symmf.linalg import top_eigenpairs
 from symmf.similarity import SymmetricOperator, build_similarity

@@ -10,6 +10,7 @@ import difflib
 import inspect
 import math
 import numbers
+import sys
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, TypeGuard
 
@@ -163,3 +164,9 @@ def shown(value: object) -> str:
         # Nested too deeply, or with a whole number as above inside.
         return f"an object of type {type(value).__name__}"
     return text if len(text) <= 200 else f"{text[:200]} ..."
+
+
+def is_dask(X: Any) -> bool:
+    """Tell whether X is a dask collection (array, data frame, delayed value)."""
+    base = sys.modules.get("dask.base")
+    return base is not None and bool(base.is_dask_collection(X))

@@ -18,9 +18,14 @@ import numpy as np
 from scipy import sparse
 
 from symmf.common.notation import AnyMatrix, FloatArray
+from symmf.common.validation import is_dask
 from symmf.distributed.rows import Cluster, DistributedRows, check_array
 from symmf.errors import InputError
-from symmf.similarity.operators import EXACT_NORM_LIMIT, SymmetricOperator
+from symmf.similarity.operators import (
+    EXACT_NORM_LIMIT,
+    SymmetricOperator,
+    as_operator,
+)
 from symmf.similarity.row_features import RowFeatures
 from symmf.similarity.symmetry import (
     check_square,
@@ -33,6 +38,11 @@ from symmf.similarity.symmetry import (
 _MOST_FEATURES = 4096
 # Strips of dense rows hold at most so many entries.
 _STRIP_ENTRIES = 4_000_000
+
+
+def operator_of(M: Any) -> SymmetricOperator:
+    """Check a symmetric matrix and wrap it; a dask array stays where it is."""
+    return DistributedMatrix(M) if is_dask(M) else as_operator(M)
 
 
 class DistributedGram(SymmetricOperator):

@@ -16,6 +16,7 @@ import numpy as np
 from scipy import sparse
 
 from symmf.common.notation import AnyMatrix, FloatArray
+from symmf.common.validation import is_dask
 from symmf.errors import InputError, SymmfError
 from symmf.linalg import largest_entry
 
@@ -27,12 +28,6 @@ def _dask() -> Any:
     import dask.base
 
     return dask
-
-
-def is_dask(X: Any) -> bool:
-    """Tell whether X is a dask collection (array, data frame, delayed value)."""
-    base = sys.modules.get("dask.base")
-    return base is not None and bool(base.is_dask_collection(X))
 
 
 class Cluster:

@@ -24,7 +24,6 @@ from scipy.sparse.linalg import LinearOperator
 
 from symmf.common.notation import AnyMatrix, FloatArray
 from symmf.common.validation import check_number
-from symmf.distributed.rows import is_dask
 from symmf.errors import DataError, InputError
 from symmf.linalg.sparse import check_sparse
 from symmf.similarity.row_features import RowFeatures
@@ -359,10 +358,6 @@ def as_operator(M: Any) -> SymmetricOperator:
         return wrapped
     if sparse.issparse(M):
         return _from_sparse(M)
-    if is_dask(M):
-        from symmf.distributed.operators import DistributedMatrix
-
-        return DistributedMatrix(M)
     array = np.asarray(M)
     check_square(array.shape)
     if array.dtype.kind not in "fiub":

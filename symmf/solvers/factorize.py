@@ -18,8 +18,9 @@ from symmf.common.validation import (
     shown,
 )
 from symmf.constraints import ConstraintLike, as_constraint
+from symmf.distributed.operators import operator_of
 from symmf.errors import InputError
-from symmf.similarity.operators import SymmetricOperator, as_operator
+from symmf.similarity.operators import SymmetricOperator
 from symmf.solvers._loop import run
 from symmf.solvers._start import STARTS, draw_start
 from symmf.solvers.base import Callback, Factorization, Problem, Solver, Start
@@ -100,7 +101,7 @@ def factorize(
     >>> fit.H.shape, bool(fit.error[-1] < 1e-2)
     ((30, 3), True)
     """
-    operator = as_operator(M)
+    operator = operator_of(M)
     n = operator.shape[0]
     _check_sizes(n, k, max_iter, tol, max_seconds)
     _check_range(operator)

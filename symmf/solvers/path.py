@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 
 from symmf.constraints import as_constraint
+from symmf.distributed.operators import operator_of
 from symmf.errors import InputError
-from symmf.similarity.operators import as_operator, regularise
+from symmf.similarity.operators import regularise
 from symmf.solvers.base import Factorization
 from symmf.solvers.factorize import factorize
 
@@ -63,7 +64,7 @@ def factorize_path(
             options = {"solver": "eigen", **options}
         else:
             options = {"acceleration": "momentum", **options}
-    similarity = as_operator(A)
+    similarity = operator_of(A)
     order = np.argsort(np.asarray(weights, dtype=float), kind="stable")
     fits: dict[int, Factorization] = {}
     last: tuple[float, Factorization] | None = None

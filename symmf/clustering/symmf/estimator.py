@@ -18,8 +18,8 @@ from symmf.clustering.symmf.recipe import Recipe, recipe_for
 from symmf.clustering.symmf.select import LARGEST, choose_n_clusters
 from symmf.common.notation import AnyMatrix, FloatArray, LabelArray
 from symmf.common.seeds import RandomState
+from symmf.common.validation import is_dask
 from symmf.constraints import ConstraintLike
-from symmf.distributed.rows import is_dask
 from symmf.similarity import SimilarityName, SymmetricOperator, regularise
 from symmf.solvers import Factorization, SolverName, factorize
 

@@ -23,8 +23,7 @@ from symmf.clustering.symmf.prepare import prepare
 from symmf.clustering.symmf.recipe import Recipe, recipe_for
 from symmf.common.notation import FloatArray, LabelArray
 from symmf.common.seeds import RandomState, as_generator
-from symmf.common.validation import check_number, is_whole
-from symmf.distributed.rows import is_dask
+from symmf.common.validation import check_number, is_dask, is_whole
 from symmf.errors import InputError
 from symmf.linalg import solve_eigenpairs
 from symmf.metrics import ari, silhouettes, stability
