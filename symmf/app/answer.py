@@ -10,20 +10,14 @@ from typing import Any
 
 import numpy as np
 
-from symmf.app.evidence import (
-    Quality,
-    cut_share,
-    factor_rows,
-    silhouettes,
-    stability,
-)
+from symmf.app.evidence import MOST, Quality, cut_share, factor_rows
 from symmf.app.groups import Group, describe_groups
 from symmf.app.task import Task, merged, parameters_of
 from symmf.clustering import METHODS
 from symmf.clustering.labels import number_by_size
 from symmf.common.notation import FloatArray, LabelArray
 from symmf.errors import InputError, SymmfError, SymmfWarning
-from symmf.metrics import METRICS
+from symmf.metrics import METRICS, silhouettes, stability
 
 _SCORES = ("ac", "nmi", "ari")
 
@@ -33,6 +27,7 @@ class Answer:
     """A clustering with what speaks for it."""
 
     task: Task
+    parameters: dict[str, Any]
     model: Any
     labels: LabelArray
     n_clusters: int
@@ -97,7 +92,10 @@ def answer(
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
         Z = factor_rows(model, task)
-        values, shown = silhouettes(Z, labels)
+        shown = np.arange(len(labels))
+        if len(labels) > MOST:
+            shown = np.sort(np.random.default_rng(0).choice(len(labels), MOST, False))
+        values = None if Z is None else silhouettes(Z[shown], labels[shown])[0]
         quality = Quality(
             silhouette=None if values is None else float(values.mean()),
             error=_number(getattr(model, "error_", None)),
@@ -118,6 +116,7 @@ def answer(
     )
     return Answer(
         task=task,
+        parameters=given,
         model=model,
         labels=labels,
         n_clusters=k,
@@ -159,11 +158,19 @@ def fit(
 def _stability(
     task: Task, parameters: Mapping[str, Any], labels: LabelArray, k: int, seed: int
 ) -> float | None:
-    # The same number of clusters, whoever chose it.
-    def again(X: Any, run: int) -> LabelArray:
-        return np.asarray(fit(task.method, X, k, parameters, seed + run).labels_)
+    if min(len(labels), MOST) < max(12, 3 * k):
+        return None
 
-    return stability(task, again, labels, k)
+    # The same number of clusters, whoever chose it.
+    def again(rows: Any, rng: np.random.Generator) -> list[LabelArray]:
+        run = int(rng.integers(2**31)) + seed
+        model = fit(task.method, task.part(rows), k, parameters, run)
+        return [np.asarray(model.labels_)]
+
+    try:
+        return stability([labels], again, np.random.default_rng(0), most=MOST)[0]
+    except SymmfError:
+        return None
 
 
 def _scales(task: Task, model: Any) -> list[str]:

@@ -9,11 +9,12 @@ from typing import Any
 import numpy as np
 
 from symmf.app.answer import fit
-from symmf.app.page import Choice
 from symmf.app.task import Task, merged
 from symmf.clustering.symmf.select import LARGEST, Selection, select
 from symmf.errors import InputError, SymmfError
 
+#: of fewer samples no number of clusters is chosen
+FEWEST = 4
 # What of the parameters of SymMF says which similarity is looked at.
 _OF_SIMILARITY = ("similarity", "similarity_options")
 
@@ -44,7 +45,7 @@ def select_for(
         If there are fewer than four samples, or nothing to compare.
     """
     n = task.X.shape[0]
-    if n < 4:
+    if n < FEWEST:
         raise InputError(f"{n} samples are too few to choose a number of clusters.")
     given = merged(task.parameters, parameters or {})
     given = {name: v for name, v in given.items() if name in _OF_SIMILARITY}
@@ -63,21 +64,3 @@ def select_for(
             raise
         except (ValueError, TypeError, ArithmeticError) as error:
             raise InputError(f"select: {error}") from error
-
-
-def choice_of_k(
-    task: Task, parameters: Mapping[str, Any], *, seed: int, chosen: int
-) -> Choice | None:
-    """Return the evidence for the page, or None where there is none."""
-    try:
-        found = select_for(task, parameters=parameters, n_subsamples=0, seed=seed)
-    except InputError:
-        return None
-    table = found.table
-    scores = [
-        (int(k), float(score))
-        for k, score in zip(table["n_clusters"], table["silhouette"], strict=True)
-        if np.isfinite(score)
-    ]
-    note = f"By itself symmf would take {found.recommendation}"
-    return Choice(candidates=scores, chosen=chosen, note=note)

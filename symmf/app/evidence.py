@@ -2,25 +2,18 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from scipy import sparse
-from sklearn.metrics import adjusted_rand_score, silhouette_samples
 
 from symmf.app.task import Task
 from symmf.common.notation import FloatArray, LabelArray
-from symmf.errors import SymmfError
 from symmf.similarity.graphs.neighbours import nearest_neighbours
 
-# Silhouettes and pictures are made of at most this many samples.
-SHOWN = 1500
-_RUNS = 5
-_SHARE = 0.8
-# Above this many samples fits are repeated on a part of them.
-_MOST = 1500
+# Silhouettes and pictures are made of at most so many samples, and fits are repeated.
+MOST = 1500
 _NEIGHBOURS = 10
 
 
@@ -62,19 +55,6 @@ def factor_rows(model: Any, task: Task) -> FloatArray | None:
     return np.asarray(Z / np.maximum(norms, 1e-300))
 
 
-def silhouettes(
-    Z: FloatArray | None, labels: LabelArray
-) -> tuple[FloatArray | None, Any]:
-    """Return silhouettes of at most 1500 samples, and which samples they are."""
-    n = len(labels)
-    rows = np.arange(n)
-    if n > SHOWN:
-        rows = np.sort(np.random.default_rng(0).choice(n, SHOWN, replace=False))
-    if Z is None or not 2 <= len(np.unique(labels[rows])) < len(rows):
-        return None, rows
-    return silhouette_samples(Z[rows], labels[rows]), rows
-
-
 def cut_share(task: Task, model: Any, labels: LabelArray) -> float | None:
     """Return which share of the links between neighbours leaves its cluster."""
     if task.data.kind == "graph":
@@ -90,29 +70,6 @@ def cut_share(task: Task, model: Any, labels: LabelArray) -> float | None:
         Z = points.scaling.apply(Z)
     near = nearest_neighbours(Z, min(_NEIGHBOURS, Z.shape[0] - 1)).index
     return float(np.mean(labels[near] != labels[:, None]))
-
-
-def stability(task: Task, fit: Any, labels: LabelArray, k: int) -> float | None:
-    """Cluster random parts again and compare; see :class:`Quality`.
-
-    ``fit(X, seed)`` returns the labels of X.
-    """
-    n = len(labels)
-    rng = np.random.default_rng(0)
-    size = int(_SHARE * min(n, _MOST))
-    if size < max(10, 2 * k):
-        return None
-    scores = []
-    for seed in range(1, _RUNS + 1):
-        rows = np.sort(rng.choice(n, size, replace=False))
-        try:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")
-                again = fit(task.part(rows), seed)
-        except (SymmfError, ValueError, MemoryError):
-            return None
-        scores.append(adjusted_rand_score(labels[rows], again))
-    return float(np.mean(scores))
 
 
 def in_words(quality: Quality) -> list[str]:

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from symmf import __version__
@@ -15,22 +13,15 @@ from symmf.app import pictures
 from symmf.app.answer import Answer
 from symmf.app.evidence import in_words
 from symmf.app.groups import Group, shown_number
-from symmf.common.texts import plain_text
+from symmf.clustering.symmf.select import Selection
+from symmf.common import html
+from symmf.common.figures import figure_svg, house_style
 
 _NAMED = 40
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Choice:
-    """Evidence for the number of clusters: a score for each candidate."""
-
-    candidates: list[tuple[int, float]]
-    chosen: int
-    note: str
-
-
 def render_page(
-    found: Answer, *, title: str, command: str, choice: Choice | None = None
+    found: Answer, *, title: str, command: str, choice: Selection | None = None
 ) -> str:
     """Return the page.
 
@@ -41,34 +32,27 @@ def render_page(
         Name of the data.
     command : str
         What was typed, shown at the end.
-    choice : Choice or None
+    choice : Selection or None
         Evidence for the number of clusters.
     """
-    environment = Environment(
-        loader=PackageLoader("symmf.app"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
     data = found.task.data
     context: dict[str, Any] = {
-        "title": plain_text(title),
+        "title": title,
         "what": _what(found),
         "tiles": _tiles(found),
         "sentences": in_words(found.quality),
-        "warnings": [plain_text(w) for w in [*data.warnings, *found.warnings]],
-        "notes": [plain_text(n) for n in [*data.notes, *found.task.notes]],
+        "warnings": [*data.warnings, *found.warnings],
+        "notes": [*data.notes, *found.task.notes],
         "groups": [_group(found, group) for group in found.groups],
         "largest": max(group.size for group in found.groups),
         "pictures": _pictures(found),
-        "choice": _choice(choice),
-        "command": plain_text(command),
+        "choice": _choice(choice, found.n_clusters),
+        "command": command,
         "method": found.task.method,
-        "parameters": _parameters(found.model),
+        "parameters": ", ".join(f"{n} = {v}" for n, v in found.parameters.items()),
         "version": __version__,
     }
-    return environment.get_template("cluster.html.j2").render(context)
+    return html.render_page("symmf.app", "cluster.html.j2", context)
 
 
 def _what(found: Answer) -> str:
@@ -112,8 +96,7 @@ def _group(found: Answer, group: Group) -> dict[str, Any]:
     if data.kind == "images":
         side = int(np.sqrt(data.X.shape[1] / 3))
         thumbnails = [
-            (plain_text(found.ids[i]), pictures.thumbnail(data.X[i], side))
-            for i in group.typical
+            (found.ids[i], pictures.thumbnail(data.X[i], side)) for i in group.typical
         ]
     texts: Sequence[str] = []
     if data.documents is not None:
@@ -126,7 +109,7 @@ def _group(found: Answer, group: Group) -> dict[str, Any]:
         "typical": [_short(found.ids[i], _NAMED) for i in group.typical],
         "thumbnails": thumbnails,
         "texts": texts,
-        "terms": [plain_text(term) for term in group.terms],
+        "terms": group.terms,
         "traits": [
             (_short(name, _NAMED), shown_number(mean), f"{off:+.1f}")
             for name, mean, off in group.traits
@@ -143,7 +126,7 @@ def _pictures(found: Answer) -> list[tuple[str, str, Markup]]:
             (
                 "Samples",
                 f"{of_what} on their two main axes; hover for names.",
-                Markup(pictures.scatter(Z, labels, found.ids, rows)),
+                pictures.scatter(Z, labels, found.ids, rows),
             )
         )
         shown.append(
@@ -151,7 +134,7 @@ def _pictures(found: Answer) -> list[tuple[str, str, Markup]]:
                 "Similarity",
                 "How alike samples are, ordered by cluster. Dark squares on the "
                 "diagonal hold together; dark elsewhere: clusters that mix.",
-                Markup(pictures.matrix(Z, labels, rows, cosines=cosines)),
+                pictures.matrix(Z, labels, rows, cosines=cosines),
             )
         )
     if found.silhouettes is not None:
@@ -161,7 +144,7 @@ def _pictures(found: Answer) -> list[tuple[str, str, Markup]]:
                 "Silhouettes",
                 "A bar per sample, from rows of H: to the right it fits its cluster, "
                 "to the left another one is nearer. The dashed line is the mean.",
-                Markup(bars),
+                bars,
             )
         )
     return shown
@@ -179,30 +162,15 @@ def _drawn(found: Answer) -> tuple[Any, bool, str]:
     return found.rows, True, "Rows of H"
 
 
-def _choice(choice: Choice | None) -> Any:
-    if choice is None or len(choice.candidates) < 2:
+def _choice(choice: Selection | None, chosen: int) -> dict[str, Any] | None:
+    if choice is None or len(choice.table) < 2:
         return None
-    chart = pictures.line_chart(
-        choice.candidates, choice.chosen, "Score for each number of clusters"
-    )
-    return {"chart": Markup(chart), "chosen": choice.chosen, "note": choice.note}
-
-
-def _parameters(model: Any) -> str:
-    import inspect
-
-    defaults = {
-        name: parameter.default
-        for name, parameter in inspect.signature(type(model)).parameters.items()
-    }
-    given = {
-        name: value
-        for name, value in model.get_params(deep=False).items()
-        if value is not defaults.get(name) and value != defaults.get(name)
-    }
-    return ", ".join(f"{name} = {value}" for name, value in given.items())
+    with house_style():
+        figure: Any = choice.plot().figure
+    chart = figure_svg(figure, "choice", label="Evidence for each number of clusters")
+    note = f"By itself symmf would take {choice.recommendation}"
+    return {"chart": chart, "chosen": chosen, "note": note}
 
 
 def _short(text: str, most: int) -> str:
-    text = plain_text(text)
     return text if len(text) <= most else f"{text[: most - 1]}…"

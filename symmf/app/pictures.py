@@ -1,41 +1,39 @@
-"""Pictures of a clustering as SVG, drawn with the page's own colours."""
+"""Pictures of a clustering, drawn by matplotlib in the style of all figures."""
 
 from __future__ import annotations
 
 import base64
-import struct
-import zlib
+import io
 from collections.abc import Sequence
-from html import escape
 from typing import Any
 
 import numpy as np
+from markupsafe import Markup
+from matplotlib.figure import Figure
+from matplotlib.image import imsave
 
+from symmf.common.figures import GREY, INK, figure_svg, house_style
 from symmf.common.notation import FloatArray, LabelArray
-from symmf.common.texts import plain_text
 
 #: told apart by people who do not see all colours, on light and on dark
 COLOURS = (
-    "#2f7fc1",
-    "#d9661f",
-    "#1f9e77",
-    "#c2609b",
-    "#c9950c",
-    "#6f6fd8",
-    "#5aa02c",
-    "#b5483a",
-    "#4aa8c0",
-    "#8a7a5c",
+    *("#2f7fc1", "#d9661f", "#1f9e77", "#c2609b", "#c9950c"),
+    *("#6f6fd8", "#5aa02c", "#b5483a", "#4aa8c0", "#8a7a5c"),
 )
+#: of rows that belong to no cluster
+NOISE_COLOUR = GREY
 _LARGEST_MATRIX = 240
+_SIDE = 4.2
 
 
 def colour(number: int) -> str:
     """Return the colour of a cluster; after ten they come again."""
-    return COLOURS[number % len(COLOURS)]
+    return COLOURS[number % len(COLOURS)] if number >= 0 else NOISE_COLOUR
 
 
-def scatter(Z: FloatArray, labels: LabelArray, names: Sequence[str], rows: Any) -> str:
+def scatter(
+    Z: FloatArray, labels: LabelArray, names: Sequence[str], rows: Any
+) -> Markup:
     """Return the samples on the two principal axes of their rows."""
     centred = Z[rows] - Z[rows].mean(axis=0)
     if centred.shape[1] == 1:
@@ -44,20 +42,19 @@ def scatter(Z: FloatArray, labels: LabelArray, names: Sequence[str], rows: Any) 
     # A sign of its own for each axis, so that the picture does not flip.
     signs = np.sign(Vt[np.arange(2), np.abs(Vt[:2]).argmax(axis=1)])
     at = centred @ (Vt[:2] * signs[:, None]).T
-    low, span = at.min(axis=0), np.maximum(np.ptp(at, axis=0), 1e-12)
-    x, y = (20 + 440 * (at - low) / span).T
-    points = "".join(
-        f'<circle cx="{a:.1f}" cy="{480 - b:.1f}" r="3.6" fill="{colour(label)}">'
-        f"<title>{escape(plain_text(names[i]))}, cluster {label}</title></circle>"
-        for a, b, i, label in zip(x, y, rows, labels[rows], strict=True)
-    )
-    return (
-        '<svg viewBox="0 0 480 480" role="img" aria-label="Samples in the plane">'
-        f'<rect x="1" y="1" width="478" height="478" class="frame"/>{points}</svg>'
-    )
+    with house_style():
+        figure = Figure(figsize=(_SIDE, _SIDE), layout="constrained")
+        axes = figure.add_subplot(xticks=[], yticks=[])
+        texts = {}
+        for c in np.unique(labels[rows]):
+            own = np.flatnonzero(labels[rows] == c)
+            axes.plot(*at[own].T, "o", color=colour(c), gid=f"cluster-{c}", ms=4)
+            cluster = f"cluster {c}" if c >= 0 else "no cluster"
+            texts[f"cluster-{c}"] = [f"{names[rows[i]]}, {cluster}" for i in own]
+    return figure_svg(figure, "samples", label="Samples in the plane", tooltips=texts)
 
 
-def matrix(Z: FloatArray, labels: LabelArray, rows: Any, *, cosines: bool) -> str:
+def matrix(Z: FloatArray, labels: LabelArray, rows: Any, *, cosines: bool) -> Markup:
     """Return similarities of samples, in the order of their clusters.
 
     Cosines of the rows of Z, or exp(-d^2 / m) with m the median squared distance.
@@ -71,127 +68,54 @@ def matrix(Z: FloatArray, labels: LabelArray, rows: Any, *, cosines: bool) -> st
         squares = np.diag(S)
         D = np.maximum(squares[:, None] + squares - 2 * S, 0)
         S = np.exp(-D / max(float(np.median(D)), 1e-300))
+    # Many samples share a pixel, which is their mean.
     n = len(order)
-    m = min(n, _LARGEST_MATRIX)
-    edges = np.linspace(0, n, m + 1).astype(int)[:-1]
-    sizes_of = np.diff([*edges, n])
-    S = np.add.reduceat(np.add.reduceat(S, edges, axis=0), edges, axis=1)
-    values = np.clip(S / np.multiply.outer(sizes_of, sizes_of), 0, 1)
-    sizes = np.bincount(labels[order])
-    ends = np.cumsum(sizes) / n * 480
-    lines = "".join(
-        f'<path d="M{e:.1f} 0V480M0 {e:.1f}H480" class="rule"/>' for e in ends[:-1]
-    )
-    marks = "".join(
-        f'<rect x="{a:.1f}" y="484" width="{max(b - a - 1, 1):.1f}" height="10" '
-        f'fill="{colour(c)}"><title>cluster {c}</title></rect>'
-        for c, (a, b) in enumerate(zip([0, *ends[:-1]], ends, strict=True))
-    )
-    return (
-        '<svg viewBox="0 0 480 496" role="img" aria-label="Similarities by cluster">'
-        f'<image width="480" height="480" preserveAspectRatio="none" '
-        f'style="image-rendering:pixelated" href="{_png(_shades(values))}"/>'
-        f"{lines}{marks}</svg>"
-    )
+    edges = np.linspace(0, n, min(n, _LARGEST_MATRIX) + 1).astype(int)
+    S = np.add.reduceat(np.add.reduceat(S, edges[:-1], axis=0), edges[:-1], axis=1)
+    S /= np.multiply.outer(np.diff(edges), np.diff(edges))
+    with house_style():
+        figure = Figure(figsize=(_SIDE, _SIDE), layout="constrained")
+        axes = figure.add_subplot(xticks=[], yticks=[])
+        axes.grid(visible=False)
+        axes.imshow(S, cmap="Blues", vmin=0, vmax=1, extent=(0, n, n, 0))
+        _, starts = np.unique(labels[order], return_index=True)
+        for start, end in zip(starts, [*starts[1:], n], strict=True):
+            axes.axhline(end, color="white", linewidth=0.6)
+            axes.axvline(end, color="white", linewidth=0.6)
+            shade = colour(int(labels[order[start]]))
+            axes.plot([start, end], [n * 1.02] * 2, color=shade, lw=5, clip_on=False)
+    return figure_svg(figure, "similarity", label="Similarities by cluster")
 
 
-def silhouette_bars(values: FloatArray, labels: LabelArray) -> str:
+def silhouette_bars(values: FloatArray, labels: LabelArray) -> Markup:
     """Return one bar per sample, grouped by cluster and sorted."""
-    low = min(float(values.min()), 0.0)
     order = np.lexsort((-values, labels))
-    height = 460 / len(order)
-
-    def x(value: float) -> float:
-        return 36 + 434 * (value - low) / (1 - low)
-
-    bars, numbers, top = [], [], 4.0
-    for c in np.unique(labels):
-        own = values[order][labels[order] == c]
-        corners = [f"M{x(0):.1f} {top:.2f}"]
-        for i, value in enumerate(own):
-            corners.append(f"H{x(float(value)):.1f}V{top + (i + 1) * height:.2f}")
-        corners.append(f"H{x(0):.1f}Z")
-        bars.append(
-            f'<path d="{"".join(corners)}" fill="{colour(int(c))}">'
-            f"<title>cluster {c}: mean {own.mean():.2f}</title></path>"
-        )
-        middle = top + len(own) * height / 2
-        numbers.append(f'<text x="8" y="{middle + 5:.1f}" class="axis">{c}</text>')
-        top += len(own) * height
-    mean = x(float(values.mean()))
-    ticks = "".join(
-        f'<text x="{x(v):.1f}" y="484" class="axis mid">{v:g}</text>'
-        for v in (0.0, 0.5, 1.0)
-    )
-    return (
-        '<svg viewBox="0 0 480 492" role="img" aria-label="Silhouettes">'
-        f"{''.join(bars)}{''.join(numbers)}"
-        f'<path d="M{x(0):.1f} 2V468" class="zero"/>'
-        f'<path d="M{mean:.1f} 2V468" class="mean"/>{ticks}</svg>'
-    )
-
-
-def line_chart(points: Sequence[tuple[float, float]], chosen: float, name: str) -> str:
-    """Return a score for every candidate, the chosen one marked."""
-    xs, ys = np.array(points, dtype=float).T
-    low, high = min(float(ys.min()), 0.0), max(float(ys.max()), 1e-9)
-    span = max(float(np.ptp(xs)), 1e-9)
-    px = 44 + 420 * (xs - xs.min()) / span
-    py = 226 - 200 * (ys - low) / (high - low)
-    path = "M" + "L".join(f"{a:.1f} {b:.1f}" for a, b in zip(px, py, strict=True))
-    dots = "".join(
-        f'<circle cx="{a:.1f}" cy="{b:.1f}" r="{7 if k == chosen else 4}" '
-        f'class="{"pick" if k == chosen else "dot"}"><title>{k:g}: {v:.3f}</title>'
-        "</circle>"
-        for a, b, k, v in zip(px, py, xs, ys, strict=True)
-    )
-    step = max(1, len(xs) // 10)
-    ticks = "".join(
-        f'<text x="{a:.1f}" y="250" class="axis mid">{k:g}</text>'
-        for a, k in list(zip(px, xs, strict=True))[::step]
-    )
-    sides = "".join(
-        f'<text x="4" y="{226 - 200 * (v - low) / (high - low) + 5:.1f}" class="axis">'
-        f"{v:.2f}</text>"
-        for v in (low, high)
-    )
-    return (
-        f'<svg viewBox="0 0 480 260" role="img" aria-label="{escape(name)}">'
-        f'<path d="{path}" class="line"/>{dots}{ticks}{sides}</svg>'
-    )
+    with house_style():
+        figure = Figure(figsize=(_SIDE, _SIDE), layout="constrained")
+        axes = figure.add_subplot(xlabel="silhouette", ylabel="cluster")
+        ticks = []
+        for c in np.unique(labels):
+            own = np.flatnonzero(labels[order] == c)
+            axes.stairs(
+                values[order][own],
+                np.arange(own[0], own[-1] + 2),
+                orientation="horizontal",
+                fill=True,
+                color=colour(int(c)),
+            )
+            ticks.append(float(own.mean()))
+        axes.set_yticks(ticks, [str(c) for c in np.unique(labels)])
+        axes.invert_yaxis()
+        axes.axvline(0, color=GREY, linewidth=0.7)
+        axes.axvline(float(values.mean()), color=INK, linestyle="--", linewidth=1)
+    return figure_svg(figure, "silhouettes", label="Silhouettes by cluster")
 
 
 def thumbnail(pixels: FloatArray, side: int) -> str:
     """Return an image of the data as a PNG in a data address."""
-    channels = pixels.size // (side * side)
-    image = np.asarray(pixels).reshape(side, side, channels)
+    image = np.asarray(pixels).reshape(side, side, pixels.size // (side * side))
     scale = 1 if image.max(initial=0) > 1 else 255
     rgb = np.broadcast_to(image, (side, side, 3)) * scale
-    return _png(np.clip(rgb.round(), 0, 255).astype(np.uint8))
-
-
-def _shades(values: FloatArray) -> Any:
-    """Grey-white to deep blue, even in lightness."""
-    light, deep = np.array([240.0, 243, 248]), np.array([18.0, 62, 120])
-    mixed = light + (deep - light) * values[..., None]
-    return mixed.round().astype(np.uint8)
-
-
-def _png(rgb: Any) -> str:
-    height, width, _ = rgb.shape
-    raw = np.concatenate(
-        [np.zeros((height, 1), np.uint8), rgb.reshape(height, width * 3)], axis=1
-    ).tobytes()
-
-    def chunk(kind: bytes, data: bytes) -> bytes:
-        body = kind + data
-        return struct.pack(">I", len(data)) + body + struct.pack(">I", zlib.crc32(body))
-
-    head = struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)
-    content = (
-        b"\x89PNG\r\n\x1a\n"
-        + chunk(b"IHDR", head)
-        + chunk(b"IDAT", zlib.compress(raw, 9))
-        + chunk(b"IEND", b"")
-    )
-    return "data:image/png;base64," + base64.b64encode(content).decode()
+    out = io.BytesIO()
+    imsave(out, np.clip(rgb.round(), 0, 255).astype(np.uint8), format="png")
+    return "data:image/png;base64," + base64.b64encode(out.getvalue()).decode()

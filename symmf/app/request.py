@@ -180,9 +180,13 @@ def write_answer(request: Request, found: Answer, command: str) -> list[Path]:
         H = getattr(found.model, "V_", None) if H is None else H
         written += write_factor(request, H)
     if request.report is not None:
+        from symmf.app.choice import FEWEST, select_for
         from symmf.app.page import render_page
 
-        choice = evidence(request, found)
+        choice = None
+        if found.task.data.n >= FEWEST:
+            given, seed = found.parameters, request.seed
+            choice = select_for(found.task, parameters=given, n_subsamples=0, seed=seed)
         page = render_page(found, title=request.name, command=command, choice=choice)
         write_text(request.report, page)
         written.append(request.report)
@@ -219,16 +223,6 @@ def write_clusters(request: Request, data: UserMatrix, labels: Any) -> list[Path
         text = clusters_csv(labels, ids=data.ids, id_name=data.id_name, kept=data.kept)
         write_text(request.out, text)
     return [request.out]
-
-
-def evidence(request: Request, found: Answer) -> Any:
-    """Return the scores of other numbers of clusters, for the page."""
-    from symmf.app.choice import choice_of_k
-
-    _, parameters = check_request(request)
-    return choice_of_k(
-        found.task, parameters, seed=request.seed, chosen=found.n_clusters
-    )
 
 
 def read_settings(

@@ -1,0 +1,212 @@
+r"""Are there clusters at all? Two kinds of evidence, each held against chance.
+
+**Depth.** With r_ij the distance of row i to its j-th neighbour and d the dimension
+that these distances show, log-density is :math:`f_i = -d\,\overline{\log r_{ij}}`. Rows
+are joined to their neighbours from the densest down; where two modes meet, the lower
+one ends, and how far it stood above that saddle is the depth of the gap between them.
+It is divided by what structureless data reach.
+
+**Eigengap.** The largest gap of the spectra of two graphs of neighbours, against data
+drawn with the same covariance and no clusters.
+
+Both together are clear evidence, one is weak, neither is none.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from symmf.common.notation import FloatArray
+from symmf.linalg import solve_eigenpairs
+from symmf.similarity.graphs.mutual import mutual_graph
+from symmf.similarity.graphs.neighbours import nearest_neighbours
+
+Verdict = Literal["clear", "weak", "none"]
+
+#: of fewer distinct rows nothing can be said
+FEWEST = 25
+#: of more rows a sample is looked at
+MOST = 2000
+#: the largest number of clusters that is tried
+LARGEST = 20
+#: neighbours of the two graphs whose eigengaps are added
+GRAPHS = (10, 15)
+_NEIGHBOURS = (15, 30)
+# Keeps the eigengap finite where eigenvalues are 1.
+_GAP_FLOOR = 1e-4
+# An eigengap above the first is evidence; between the two if it beats all draws.
+_LARGE_GAP, _SMALL_GAP, _MARGIN, _DRAWS = 3.0, 1.2, 0.4, 10
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Structure:
+    """Whether rows fall into clusters.
+
+    Attributes
+    ----------
+    verdict : {"clear", "weak", "none"}
+    depth : float
+        Depth of the gap between density modes, in units of what chance reaches.
+    eigengap : float
+        The largest sum of the two logarithmic eigengaps.
+    null_eigengap : float or None
+        The largest one of data without clusters, where that was needed.
+    """
+
+    verdict: Verdict
+    depth: float
+    eigengap: float
+    null_eigengap: float | None = None
+
+
+def find_structure(
+    Z: FloatArray,
+    gaps: FloatArray | None = None,
+    rng: np.random.Generator | None = None,
+) -> Structure | None:
+    """Return the evidence that rows fall into clusters.
+
+    Parameters
+    ----------
+    Z : (n, p) array
+        Distinct rows, in the units in which they are compared.
+    gaps : array, optional
+        Sums of the eigengaps of Z, if they are known; see :func:`summed_eigengaps`.
+    rng : Generator, optional
+        Draws the data without clusters; by default always the same.
+
+    Returns
+    -------
+    Structure or None
+        None for fewer than 25 rows.
+
+    Examples
+    --------
+    >>> rows = np.random.default_rng(0).normal(size=(200, 2))
+    >>> find_structure(rows).verdict
+    'none'
+    >>> rows[:100] += 10
+    >>> find_structure(rows).verdict
+    'clear'
+    """
+    if len(Z) < FEWEST:
+        return None
+    rng = np.random.default_rng(0) if rng is None else rng
+    dimension, depth = 0.0, 0.0
+    for q in sorted({min(q, len(Z) // 3) for q in _NEIGHBOURS}, reverse=True):
+        dimension, own = _depth(Z, q)
+        depth = max(depth, own)
+    gap = float(np.max(summed_eigengaps(Z) if gaps is None else gaps))
+    null = None
+    deep, apart = depth >= 1, gap >= _LARGE_GAP
+    if not apart and dimension >= 3 and gap > _SMALL_GAP:
+        null = _null_gap(Z, gap - _MARGIN, rng)
+        apart = gap >= null + _MARGIN
+    verdicts: tuple[Verdict, ...] = ("none", "weak", "clear")
+    return Structure(
+        verdict=verdicts[int(deep) + int(apart)],
+        depth=depth,
+        eigengap=gap,
+        null_eigengap=null,
+    )
+
+
+def summed_eigengaps(Z: FloatArray) -> FloatArray:
+    """Return the sum of the eigengaps of two graphs for k = 2, 3, ... clusters."""
+    rng = np.random.default_rng(0)
+    k = min(LARGEST + 1, len(Z))
+    each = [
+        log_eigengaps(solve_eigenpairs(mutual_graph(Z, n_neighbors=q).S, k, rng).values)
+        for q in GRAPHS
+    ]
+    return np.asarray(sum(each))[1:]
+
+
+def log_eigengaps(values: FloatArray) -> FloatArray:
+    """Return log (1 - mu_{k+1}) / (1 - mu_k) for k = 1, 2, ..., scaled to mu_1 = 1.
+
+    Examples
+    --------
+    >>> log_eigengaps(np.array([1.0, 0.9999, 0.5])).round(2).tolist()
+    [0.69, 7.82]
+    """
+    away = 1 - np.asarray(values) / max(float(values[0]), 1e-300)
+    return np.diff(np.log(np.maximum(away, 0) + _GAP_FLOOR))
+
+
+def _depth(Z: FloatArray, q: int) -> tuple[float, float]:
+    """Return the dimension of the rows, and the depth of their deepest gap."""
+    n = len(Z)
+    near = nearest_neighbours(Z, q)
+    log_r = np.log(np.maximum(np.sqrt(near.squared_distance), 1e-300))
+    away = float(np.mean(log_r[:, -1:] - log_r[:, :-1]))
+    dimension = min(float(Z.shape[1]), 1 / max(away, 1e-12))
+    f = -dimension * log_r[:, q // 3 :].mean(axis=1)
+    prominence = _deepest(f, near.index, least=max(5, 0.05 * n))
+    usual = (0.35 - 0.06 * (min(dimension, 2.0) - 1)) * (np.log(n) - 2.5)
+    return dimension, prominence / ((15 / q) ** 0.8 * max(0.4, usual))
+
+
+def _deepest(f: FloatArray, index: npt.NDArray[np.intp], least: float) -> float:
+    """Return by how much the second mode of f stands above its saddle.
+
+    Vertices are added from the densest down. Where components meet, that of the lower
+    peak ends; it counts if it has ``least`` rows.
+    """
+    n = len(f)
+    links: list[list[int]] = [[] for _ in range(n)]
+    for i, row in enumerate(index.tolist()):
+        links[i] += row
+        for j in row:
+            links[j].append(i)
+    root = np.full(n, -1).tolist()
+    size, height = [1] * n, f.tolist()
+
+    def find(i: int) -> int:
+        while root[i] != i:
+            root[i] = root[root[i]]
+            i = root[i]
+        return i
+
+    deepest = 0.0
+    for x in np.argsort(-f, kind="stable").tolist():
+        root[x] = x
+        for y in links[x]:
+            if root[y] < 0:
+                continue
+            a, b = find(x), find(y)
+            if a == b:
+                continue
+            # The root of a component is its peak.
+            high, low = (a, b) if height[a] >= height[b] else (b, a)
+            if size[low] >= least:
+                deepest = max(deepest, height[low] - height[x])
+            root[low] = high
+            size[high] += size[low]
+    peaks = sorted((i for i in range(n) if root[i] == i), key=lambda i: -size[i])
+    floor = float(np.quantile(f, 0.05))
+    for peak in peaks[1:]:
+        if size[peak] >= least:
+            deepest = max(deepest, 6 + height[peak] - floor)
+    return deepest
+
+
+def _null_gap(Z: FloatArray, enough: float, rng: np.random.Generator) -> float:
+    """Return the largest eigengap of data without clusters; stop above ``enough``."""
+    centred = Z - Z.mean(axis=0)
+    n = len(Z)
+    _, values, Vt = np.linalg.svd(centred, full_matrices=False)
+    root = values[:, None] * Vt / np.sqrt(max(n - 1, 1))
+    largest = 0.0
+    for draw in range(_DRAWS):
+        null = rng.normal(size=(n, len(root))) @ root
+        if draw % 2:
+            null = (null + centred[rng.integers(n, size=n)]) / np.sqrt(2)
+        largest = max(largest, float(summed_eigengaps(null).max()))
+        if largest > enough:
+            break
+    return largest
