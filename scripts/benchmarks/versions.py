@@ -209,7 +209,8 @@ def objective_of(
     from symmf.clustering.baselines.data_factors import ncut_weighted, squared_norm
     from symmf.linalg.objectives import trace_split_objective
     from symmf.similarity import build_similarity
-    from symmf.similarity.graphs.self_tuning import clip_nonnegative, neighbour_graph
+    from symmf.similarity.graphs.self_tuning import neighbour_graph
+    from symmf.similarity.transforms import clip_nonnegative
 
     if method == "dsc":
         return lambda found: float(found["objective"])

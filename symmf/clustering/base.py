@@ -26,8 +26,9 @@ from symmf.common.validation import is_dask
 from symmf.distributed.rows import DistributedRows
 from symmf.errors import InputError, SymmfWarning
 from symmf.linalg import top_eigenpairs
+from symmf.linalg.threads import one_thread
 from symmf.similarity import SymmetricOperator, build_similarity
-from symmf.similarity.graphs.self_tuning import clip_nonnegative
+from symmf.similarity.transforms import clip_nonnegative
 from symmf.solvers import Factorization, Stop
 
 
@@ -105,7 +106,7 @@ class Clusterer(ClusterMixin, BaseEstimator):
             check_nonnegative(rows, type(self).__name__)
         # A similarity is what it is; its extremes are refused where it is factored.
         self._input_scale = 1.0 if self._precomputed() else safe_scale(rows)
-        with np.errstate(all="ignore"):
+        with np.errstate(all="ignore"), one_thread():
             self._fit(self._scaled(rows), as_generator(self.random_state))
         if not np.isfinite(self.objective_):
             raise InputError(

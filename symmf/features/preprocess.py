@@ -172,7 +172,7 @@ def diffusion_rows(X: AnyMatrix) -> AnyMatrix:
     Rows of H as ``similarity: diffusion`` gives it, for methods on inner products.
     """
     from symmf.common.seeds import generator
-    from symmf.similarity.graphs import diffusion_rows as diffusion
+    from symmf.similarity.graphs import diffusion
 
     return diffusion.diffusion_rows(X, generator("diffusion_rows"))
 

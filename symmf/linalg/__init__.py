@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from symmf.linalg.eigen.found import Eigenpairs
 from symmf.linalg.eigen.pairs import (
     CLUSTERING_ACCURACY,
-    Eigenpairs,
     solve_eigenpairs,
     top_eigenpairs,
 )

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 from scipy import sparse
 from scipy.sparse.linalg import LinearOperator, eigsh
 
 from symmf.common.notation import AnyMatrix, FloatArray
-from symmf.linalg.threads import blas_threads_for
+from symmf.linalg.threads import one_thread
 
 # Below this size a dense eigenvalue routine is both exact and faster than Lanczos.
 DENSE_EIGEN_LIMIT = 600
@@ -66,7 +65,8 @@ def spectral_norm(M: LinearOperator, H: FloatArray | None = None) -> float:
         return 0.0  # the zero matrix, on which Lanczos cannot start
     # A wide basis, because eigenvalues of both signs often tie in magnitude.
     more = {"which": "LM", "ncv": 40, "tol": 1e-6, "return_eigenvectors": False}
-    value = _eigsh(M, operator, k=1, v0=v0, **more)
+    with one_thread():
+        value = eigsh(operator, k=1, v0=v0, **more)
     return float(abs(value[0]))
 
 
@@ -94,15 +94,10 @@ def smallest_eigenvalue(M: LinearOperator) -> float:
     if not shifted.matvec(v0).any():
         return size
     more = {"which": "LA", "tol": 1e-4, "return_eigenvectors": False}
-    value = _eigsh(M, shifted, k=1, v0=v0, **more)
+    with one_thread():
+        value = eigsh(shifted, k=1, v0=v0, **more)
     # Lanczos approaches from inside; the margin makes it a bound again.
     return float(size - value[0] - 1e-3 * size)
-
-
-def _eigsh(M: Any, operator: LinearOperator, **options: Any) -> Any:
-    """Call ARPACK, with one BLAS thread where threads could only get in the way."""
-    with blas_threads_for(M):
-        return eigsh(operator, **options)
 
 
 @dataclass(slots=True)

@@ -1,17 +1,35 @@
-"""How many threads may work, and how many a stretch of small BLAS calls may wake."""
+"""How many threads may work, and on what: the one owner of that decision.
+
+A fit is made of thousands of small dense steps (products with K columns, Cholesky,
+QR, k-means), on which threads of BLAS and OpenMP wait for each other: with the default
+threads of an idle machine of two cores a fit took up to six times as long as with one
+thread, on a busy one twelve times. So these libraries get one thread wherever symmf
+computes. What is large is cut into blocks of rows, which share the cores; the cuts do
+not depend on the number of threads, and neither do the bits.
+"""
 
 from __future__ import annotations
 
 import os
-from contextlib import AbstractContextManager, nullcontext
+import threading
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from functools import cache
-from typing import Any
+from typing import Any, TypeVar
 
 import joblib
+import numpy as np
 from threadpoolctl import ThreadpoolController
 
-# Below this size changing the number of BLAS threads takes longer than it saves.
-_THREADED_BLAS = 2000
+from symmf.common.notation import FloatArray
+
+T = TypeVar("T")
+# A block of a product, in multiply-adds; smaller products are made in one piece.
+_BLOCK_WORK = 2**26
+_lock = threading.Lock()
+_inside = 0
+_limit: Any = None
 
 
 def allowed_threads() -> int:
@@ -22,19 +40,57 @@ def allowed_threads() -> int:
     return int(joblib.cpu_count())
 
 
-def blas_threads_for(M: Any) -> AbstractContextManager[Any]:
-    """Return a context with one BLAS thread where more could only get in the way.
+@contextmanager
+def one_thread() -> Iterator[None]:
+    """Give BLAS and OpenMP one thread each, until the outermost such block ends."""
+    global _inside, _limit
+    with _lock:
+        _inside += 1
+        if _inside == 1:
+            _limit = _libraries().limit(limits=1)
+    try:
+        yield
+    finally:
+        with _lock:
+            _inside -= 1
+            if _inside == 0:
+                _limit.restore_original_limits()
 
-    Many small BLAS calls wake threads that then compete for the cores with sparse
-    products: measured on two cores, up to six times slower.
+
+def in_threads(work: Callable[[Any], T], items: Iterable[Any]) -> list[T]:
+    """Return ``work`` of every item, in their order, computed on all cores."""
+    items = list(items)
+    threads = min(allowed_threads(), len(items))
+    if threads <= 1:
+        return [work(item) for item in items]
+    with ThreadPoolExecutor(threads) as pool:
+        return list(pool.map(work, items))
+
+
+def product(A: FloatArray, B: FloatArray) -> FloatArray:
+    """Return A B; blocks of rows of a large A share the cores.
+
+    Examples
+    --------
+    >>> product(np.eye(2), np.array([[1.0], [2.0]])).ravel()
+    array([1., 2.])
     """
-    if getattr(M, "dense_products", True) or M.shape[0] < _THREADED_BLAS:
-        return nullcontext()
-    limits: AbstractContextManager[Any] = _libraries().limit(limits=1, user_api="blas")
-    return limits
+    rows = max(1, _BLOCK_WORK // max(1, A.shape[1] * B.shape[1]))
+    if len(A) <= rows:
+        return np.asarray(A @ B)
+    out = np.empty((len(A), B.shape[1]), np.result_type(A, B))
+
+    def fill(first: int) -> None:
+        np.matmul(A[first : first + rows], B, out=out[first : first + rows])
+
+    with one_thread():
+        in_threads(fill, range(0, len(A), rows))
+    return out
 
 
 @cache
 def _libraries() -> ThreadpoolController:
-    """Look for BLAS once: going through all loaded libraries takes milliseconds."""
+    """Look for the libraries once: going through all that is loaded takes long."""
+    import sklearn.cluster  # noqa: F401 loads OpenMP, which the controller must see
+
     return ThreadpoolController()

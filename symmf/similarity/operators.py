@@ -26,6 +26,7 @@ from symmf.common.notation import AnyMatrix, FloatArray
 from symmf.common.validation import check_number
 from symmf.errors import DataError, InputError
 from symmf.linalg.sparse import check_sparse
+from symmf.linalg.threads import product
 from symmf.similarity.row_features import RowFeatures
 from symmf.similarity.sparse_kernels import SparseProducts
 from symmf.similarity.symmetry import (
@@ -53,8 +54,19 @@ class SymmetricOperator(LinearOperator):
 
     #: False when ``fro2`` is a stochastic estimate (very large implicit matrices).
     fro2_exact = True
-    #: True when products are BLAS's, which has threads of its own.
-    dense_products = True
+    # What the eigensolver may use.
+    #: (S, a, b) if the matrix is a S + b I: its eigenvectors are those of S
+    affine: tuple[SymmetricOperator, float, float] | None = None
+    #: whether this is D^-1/2 W D^-1/2 with W >= 0, explicit as ``M``
+    is_normalised_graph = False
+    #: of such a graph: roots of the row sums of W, which give the eigenvectors of 1
+    root_degrees: FloatArray | None = None
+    #: of an explicit sparse matrix: whether a factorization stays sparse, if known
+    thin_factor: bool | None = None
+    #: F if the matrix is F F^T with dense F
+    gram_factor: FloatArray | None = None
+    #: F if the matrix is F F^T up to a factor and a diagonal
+    near_factor: FloatArray | None = None
 
     def __init__(self, n: int, dtype: Any) -> None:
         super().__init__(dtype=np.dtype(dtype), shape=(n, n))
@@ -137,10 +149,6 @@ class SymmetricOperator(LinearOperator):
 class DenseOperator(SymmetricOperator):
     """An explicit symmetric array."""
 
-    #: whether this is D^-1/2 A D^-1/2 with A >= 0, whose eigenvalue 1 may be repeated
-    is_normalised_graph = False
-    thin_factor = False
-
     def __init__(self, M: FloatArray) -> None:
         super().__init__(M.shape[0], M.dtype)
         self.M = M
@@ -151,7 +159,7 @@ class DenseOperator(SymmetricOperator):
             symv = _SYMV[self.M.dtype]
             M = self.M.T if self.M.flags.c_contiguous else self.M
             return np.stack([symv(1.0, M, v) for v in V.T], axis=1)
-        return np.asarray(self.M @ V)
+        return product(self.M, V)
 
     def diagonal(self) -> FloatArray:
         """Return the diagonal."""
@@ -185,14 +193,10 @@ class DenseOperator(SymmetricOperator):
 class SparseOperator(SymmetricOperator):
     """An explicit symmetric scipy sparse matrix."""
 
-    #: whether a sparse factorization stays sparse; None if that is not known
-    thin_factor: bool | None = None
-
     def __init__(self, M: AnyMatrix) -> None:
         super().__init__(M.shape[0], M.dtype)
         self.M = sparse.csr_array(M)
         self._products = SparseProducts(self.M)
-        self.dense_products = False
 
     def _matmat(self, V: FloatArray) -> FloatArray:
         return self._products.dot(V)
@@ -239,7 +243,8 @@ class Gram(SymmetricOperator):
     def __init__(self, features: RowFeatures) -> None:
         super().__init__(features.shape[0], features.dtype)
         self.features = features
-        self.dense_products = not features.sparse
+        dense = not features.sparse and features.mu is None
+        self.gram_factor = np.asarray(features.X) if dense else None
         self.fro2_exact = self.shape[0] <= EXACT_NORM_LIMIT
 
     def _matmat(self, V: FloatArray) -> FloatArray:
@@ -275,16 +280,8 @@ class LaplacianRegularised(SymmetricOperator):
         self.A = A
         self.weight = float(weight)
         self.fro2_exact = A.fro2_exact
-        self.dense_products = A.dense_products
+        self.near_factor = A.gram_factor
         self._shift = (self.weight * A.degrees).astype(A.dtype)[:, None]
-
-    @property
-    def near_factor(self) -> FloatArray | None:
-        """F of an A = F F^T with few dense features: M is F F^T but for a diagonal."""
-        features = getattr(self.A, "features", None)
-        if features is None or features.sparse or features.mu is not None:
-            return None
-        return np.asarray(features.X)
 
     def _matmat(self, V: FloatArray) -> FloatArray:
         out = self.A.matmat(V)

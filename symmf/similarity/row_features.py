@@ -16,6 +16,7 @@ import numpy as np
 from scipy import sparse
 
 from symmf.common.notation import AnyMatrix, FloatArray
+from symmf.linalg.threads import product
 from symmf.similarity.sparse_kernels import SparseProducts
 
 _TINY = 1e-12
@@ -129,7 +130,7 @@ class RowFeatures:
 
     def _product(self, V: FloatArray, *, transposed: bool) -> FloatArray:
         if self._products is None:
-            return np.asarray((self.XT if transposed else self.X) @ V)
+            return product(self.XT if transposed else self.X, V)
         return self._products.tdot(V) if transposed else self._products.dot(V)
 
     def dot(self, V: FloatArray) -> FloatArray:
@@ -167,7 +168,7 @@ class RowFeatures:
             return self._subtracted(_sparse_gram(self.X), slice(None), self)
         XT = self.XT if XT is None else XT
         if not self.sparse:
-            return np.asarray((self.X if whole else self.X[rows]) @ XT)
+            return self.X @ XT if whole else product(self.X[rows], XT)
         return self.cross_rows(rows, self, XT)
 
     def cross_rows(self, rows: Any, other: RowFeatures, XT: AnyMatrix) -> FloatArray:

@@ -14,7 +14,6 @@ import itertools
 import os
 import sys
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -24,7 +23,7 @@ from scipy import sparse
 
 from symmf.common.notation import AnyMatrix, FloatArray
 from symmf.errors import InputError
-from symmf.linalg.threads import allowed_threads
+from symmf.linalg.threads import allowed_threads, in_threads
 
 # Fewer stored entries than this are multiplied sooner than a second thread has begun.
 _LARGE = 4_000_000
@@ -47,10 +46,9 @@ class SparseProducts:
     def __init__(self, X: AnyMatrix) -> None:
         self.X = X
         self._mkl = mkl_product() if kernel() == "mkl" else None
-        self._threads, pieces = 1, 1
+        pieces = 1
         if self._mkl is None and X.nnz >= _LARGE and allowed_threads() > 1:
-            self._threads = allowed_threads()
-            pieces = _BLOCKS_PER_THREAD * self._threads
+            pieces = _BLOCKS_PER_THREAD * allowed_threads()
         # Equal numbers of entries, not of rows.
         cuts = np.searchsorted(X.indptr, np.linspace(0, X.nnz, pieces + 1)[1:-1])
         bounds = [0, *(int(cut) for cut in cuts), X.shape[0]]
@@ -66,8 +64,9 @@ class SparseProducts:
         def fill(rows: slice, block: AnyMatrix) -> None:
             out[rows] = block @ V
 
-        with ThreadPoolExecutor(self._threads) as pool:
-            list(pool.map(fill, self._slices, self.blocks))
+        in_threads(
+            lambda part: fill(*part), zip(self._slices, self.blocks, strict=True)
+        )
         return out
 
     def tdot(self, V: FloatArray) -> FloatArray:

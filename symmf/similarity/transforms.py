@@ -15,7 +15,7 @@ from scipy import sparse
 
 from symmf.common.notation import FloatArray
 from symmf.errors import InputError
-from symmf.similarity.graphs.normalise import NormalisedGraph
+from symmf.similarity.graphs.normalise import NormalisedGraph, scaled
 from symmf.similarity.operators import (
     DenseOperator,
     Gram,
@@ -137,7 +137,7 @@ def normalised_cut(A: SymmetricOperator) -> SymmetricOperator:
     if isinstance(S, SparseOperator) and S.M.data.min(initial=0.0) >= 0:
         return NormalisedGraph(
             S.M,
-            thin_factor=getattr(A, "thin_factor", None),
+            thin_factor=A.thin_factor,
             root_degrees=np.where(alive, np.sqrt(np.maximum(d, 0)), 0.0),
         )
     if isinstance(S, DenseOperator) and S.M.min(initial=0.0) >= 0:
@@ -151,10 +151,7 @@ def rescale(A: SymmetricOperator, scale: FloatArray) -> SymmetricOperator:
     if isinstance(A, DenseOperator):
         return DenseOperator(np.multiply.outer(scale, scale) * A.M)
     if isinstance(A, SparseOperator):
-        M = A.M.copy()
-        rows = np.repeat(np.arange(M.shape[0]), np.diff(M.indptr))
-        M.data = M.data * (scale[rows] * scale[M.indices])
-        return SparseOperator(M)
+        return SparseOperator(scaled(A.M, scale))
     if isinstance(A, Gram):
         return Gram(A.features.with_scaled_rows(scale))
     if isinstance(A, DiagonalShifted):

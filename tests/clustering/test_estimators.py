@@ -17,7 +17,7 @@ from symmf.clustering.labels import litekmeans
 from symmf.errors import InputError, SymmfWarning
 from symmf.metrics import accuracy
 from symmf.similarity import build_similarity, regularise
-from symmf.similarity.graphs.self_tuning import normalised_cut
+from symmf.similarity.transforms import normalised_cut
 
 SYMMETRIC = ["spectral", "symhals", "snmf", "symnmf", "symmf"]
 

@@ -7,11 +7,12 @@ from scipy import sparse
 from symmf.linalg import norms, solve_eigenpairs
 from symmf.linalg.eigen import blocks as _blocks
 from symmf.linalg.eigen import pairs as eigenpairs
+from symmf.linalg.eigen.davidson import chebyshev_davidson
 from symmf.linalg.eigen.graph import of_components
-from symmf.similarity import regularise
+from symmf.similarity import build_similarity, regularise
 from symmf.similarity.graphs.normalise import Affine, NormalisedGraph
-from symmf.similarity.graphs.self_tuning import normalised_cut
 from symmf.similarity.operators import SparseOperator, as_operator
+from symmf.similarity.transforms import normalised_cut
 
 
 @pytest.fixture(autouse=True)
@@ -33,7 +34,7 @@ def ring_graph(sizes, seed=0):
     return normalised_cut(SparseOperator(W))
 
 
-@pytest.mark.parametrize("thin", [True, False], ids=["inverse_iteration", "chebyshev"])
+@pytest.mark.parametrize("thin", [True, False], ids=["inverse_iteration", "davidson"])
 @pytest.mark.parametrize("sizes", [[400], [150, 120, 90], [60] * 7])
 def test_both_routes_for_graphs_agree_with_lapack(thin, sizes):
     S = ring_graph(sizes)
@@ -42,7 +43,7 @@ def test_both_routes_for_graphs_agree_with_lapack(thin, sizes):
     k = 8
     wanted = np.linalg.eigvalsh(S.toarray())[::-1][:k]
     found = solve_eigenpairs(S, k, np.random.default_rng(0), tol=1e-9)
-    assert found.route == ("inverse_iteration" if thin else "chebyshev")
+    assert found.route == ("inverse_iteration" if thin else "chebyshev_davidson")
     np.testing.assert_allclose(found.values, wanted, atol=1e-9)
     np.testing.assert_allclose(found.vectors.T @ found.vectors, np.eye(k), atol=1e-9)
     np.testing.assert_allclose(
@@ -95,7 +96,7 @@ def test_the_scaled_laplacian_of_the_graph_is_that_of_the_scaled_graph():
 
 
 @pytest.mark.parametrize("copies", [2, 6, 9])
-def test_krylov_finds_every_copy(copies):
+def test_every_copy_is_found_by_products_alone(copies):
     rng = np.random.default_rng(copies)
     Q = np.linalg.qr(rng.standard_normal((120, 120)))[0]
     values = np.concatenate([[3.0], np.full(copies, 2.0), rng.uniform(-2.5, 1.5, 200)])
@@ -104,15 +105,14 @@ def test_krylov_finds_every_copy(copies):
     k = copies + 2
     operator = as_operator((M + M.T) / 2)
     found = solve_eigenpairs(operator, k, np.random.default_rng(0))
-    assert found.route == "krylov"
+    assert found.route == "chebyshev_davidson"
     np.testing.assert_allclose(found.values, np.sort(values)[::-1][:k], atol=1e-8)
 
 
 def test_many_samples_with_few_features_take_the_small_gram_matrix():
     rng = np.random.default_rng(0)
     F = rng.standard_normal((300, 10))
-    operator = as_operator(F @ F.T)
-    operator.gram_factor = F
+    operator = build_similarity(F, "inner_product")
     found = solve_eigenpairs(operator, 4, rng)
     assert found.route == "gram"
     wanted = np.linalg.eigvalsh(F @ F.T)[::-1][:4]
@@ -120,6 +120,23 @@ def test_many_samples_with_few_features_take_the_small_gram_matrix():
     np.testing.assert_allclose(
         F @ (F.T @ found.vectors), found.vectors * found.values, atol=1e-9
     )
+
+
+@pytest.mark.parametrize(("dtype", "tol"), [(np.float64, 1e-9), (np.float32, 1e-4)])
+def test_few_features_less_a_diagonal_begin_near_the_answer(dtype, tol):
+    rng = np.random.default_rng(0)
+    Z = np.abs(rng.standard_normal((400, 30))).astype(dtype) * np.linspace(3, 1, 30)
+    M = regularise(build_similarity(Z.astype(dtype), "scaled_gram"), 0.05)
+    found = solve_eigenpairs(M, 5, rng, tol=tol)
+    assert found.route == "chebyshev_davidson"
+    assert found.residual <= tol
+    wanted = np.linalg.eigvalsh(M.toarray().astype(float))[::-1][:5]
+    np.testing.assert_allclose(found.values, wanted, rtol=0, atol=10 * tol)
+    assert found.vectors.dtype == dtype
+    # From a random block it takes far more.
+    start = rng.standard_normal((400, 13)).astype(dtype)
+    far = chebyshev_davidson(M.matmat, start, 5, tol, rng, size=np.abs)
+    assert found.n_products < far.n_products
 
 
 def test_components_give_their_eigenvectors_without_a_search():
@@ -189,4 +206,6 @@ def test_a_large_dense_graph_is_filtered(monkeypatch):
     monkeypatch.setattr(eigenpairs, "_DENSE_FACTOR_LIMIT", 100)
     S = as_operator(ring_graph([200, 180]).M.toarray())
     S.is_normalised_graph = True
-    assert solve_eigenpairs(S, 8, np.random.default_rng(0)).route == "chebyshev"
+    assert (
+        solve_eigenpairs(S, 8, np.random.default_rng(0)).route == "chebyshev_davidson"
+    )

@@ -1,6 +1,5 @@
 import numpy as np
 import pytest
-import threadpoolctl
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
@@ -19,7 +18,6 @@ from symmf.linalg import (
     trace_split_objective,
 )
 from symmf.similarity import as_operator
-from symmf.similarity.operators import SparseOperator
 
 seeds = st.integers(0, 2**32 - 1)
 
@@ -180,31 +178,3 @@ def test_the_block_estimate_of_zero_is_zero():
     power = BlockPower(V)
     assert power.update(np.zeros((5, 1)), np.zeros((5, 2))) == 0.0
     assert np.isfinite(power.V).all()
-
-
-@pytest.mark.parametrize(("dense", "threads"), [(False, {1}), (True, {2})])
-def test_lanczos_on_sparse_data_keeps_blas_threads_out_of_the_way(dense, threads):
-    """Both pools of threads on the same cores made it several times slower."""
-    seen = set()
-
-    def blas_threads() -> set[int]:
-        pools = threadpoolctl.threadpool_info()
-        return {pool["num_threads"] for pool in pools if pool["user_api"] == "blas"}
-
-    class Watched(SparseOperator):
-        def _matmat(self, V):
-            if not seen:
-                seen.update(blas_threads())
-            return super()._matmat(V)
-
-    path = sparse.diags_array([1.0, 1.0], offsets=[-1, 1], shape=(2500, 2500))
-    M = Watched(path + sparse.diags_array(np.linspace(0, 5, 2500)))
-    M.dense_products = dense
-    _ = M.fro2
-    with threadpoolctl.threadpool_limits(2, user_api="blas"):
-        if blas_threads() != {2}:
-            pytest.skip("this BLAS cannot be given two threads")
-        seen.clear()
-        top_eigenpairs(M, 2, np.random.default_rng(0), tol=1e-2)
-        assert blas_threads() == {2}
-    assert seen == threads

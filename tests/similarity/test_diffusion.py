@@ -7,7 +7,7 @@ import pytest
 
 from symmf.errors import InputError
 from symmf.similarity import build_similarity
-from symmf.similarity.graphs import diffusion_rows as diffusion
+from symmf.similarity.graphs import diffusion
 from symmf.similarity.graphs.self_tuning import self_tuning
 
 
@@ -80,7 +80,7 @@ def test_rows_of_a_larger_graph_are_those_of_its_eigenvectors():
     # solver stops at what clustering needs.
     X = unit_rows(400)
     S = np.minimum(X @ X.T, 1)
-    graph = diffusion.self_tuning_graph(S, 10, 7).toarray()
+    graph = self_tuning(X, n_neighbors=10, local_neighbor=7).toarray()
     values, vectors = np.linalg.eigh(graph)
     H = vectors[:, -4:] * values[-4:] ** 3
     H /= np.linalg.norm(H, axis=1, keepdims=True)

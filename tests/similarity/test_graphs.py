@@ -26,13 +26,15 @@ from symmf.similarity.graphs.neighbours import (
     squared_distance_blocks,
 )
 from symmf.similarity.graphs.self_tuning import (
-    clip_nonnegative,
     cosine_knn,
     default_neighbours,
     gaussian,
     neighbour_graph,
-    normalised_cut,
     self_tuning,
+)
+from symmf.similarity.transforms import (
+    clip_nonnegative,
+    normalised_cut,
     without_diagonal,
 )
 

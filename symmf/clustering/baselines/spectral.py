@@ -13,7 +13,7 @@ from symmf.common.notation import AnyMatrix, FloatArray
 from symmf.common.seeds import RandomState
 from symmf.linalg import top_eigenpairs
 from symmf.similarity import SymmetricOperator, as_operator, build_similarity
-from symmf.similarity.graphs.self_tuning import (
+from symmf.similarity.transforms import (
     clip_nonnegative,
     normalised_cut,
     without_diagonal,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -25,7 +24,7 @@ from symmf.common.notation import AnyMatrix, FloatArray
 from symmf.distributed.operators import DistributedGram
 from symmf.errors import InputError
 from symmf.features.text import LSA, TermWeights, are_counts
-from symmf.linalg.threads import allowed_threads
+from symmf.linalg.threads import in_threads
 from symmf.similarity import SIMILARITIES, SymmetricOperator, build_similarity
 from symmf.similarity.graphs.mutual import mutual_graph
 from symmf.similarity.scaling import Scaling, distinct_rows
@@ -63,8 +62,7 @@ class TextFeatures:
             rows = slice(first, min(first + _SLICE_ROWS, n))
             out[rows] = self._slice(X[rows])
 
-        with ThreadPoolExecutor(allowed_threads()) as pool:
-            list(pool.map(fill, range(0, n, _SLICE_ROWS)))
+        in_threads(fill, range(0, n, _SLICE_ROWS))
         return out
 
     def _slice(self, X: AnyMatrix) -> FloatArray:

@@ -1,19 +1,15 @@
-r"""Top eigenpairs of a normalised graph, whose largest eigenvalue is known to be 1.
+r"""Normalised graphs, whose largest eigenvalue is known to be 1.
 
-What separates clusters lies in 1 - mu, so accuracy is asked for relative to that. Two
-ways, both on a block of vectors, so that repeated eigenvalues need no second search:
+What separates clusters lies in 1 - mu, so accuracy is asked for relative to that. A
+graph has the eigenvalue 1 once per component, with the vector D^1/2 1 of that
+component: these need no search. The rest is found by inverse iteration on a block of
+vectors (subspace iteration with (s I - S)^-1, s just above 1) from one factorization,
+where that stays thin: three to eight solves for graphs of few features; dense graphs
+of some thousand rows, with a crowd of eigenvalues near the k-th, may take some tens.
 
-inverse iteration
-    with one factorization of s I - S, s just above 1. For graphs with small separators
-    (few features), whose sparse factor stays thin and three to eight solves are enough;
-    and for dense ones of some thousand rows, where a crowd of eigenvalues near the
-    k-th may take some tens.
-Chebyshev filter
-    a polynomial of S that is small on the unwanted part of the spectrum. Needs only
-    products, for graphs whose factor would fill in.
-
-A graph has the eigenvalue 1 once per component, with the vector D^1/2 1 of that
-component: these need no search.
+References
+----------
+B. N. Parlett, "The Symmetric Eigenvalue Problem", SIAM 1998, chapters 4 and 14.
 """
 
 from __future__ import annotations
@@ -29,15 +25,11 @@ from scipy.sparse.linalg import splu
 
 from symmf.common.notation import FloatArray
 from symmf.linalg.eigen.blocks import orthonormal
-from symmf.linalg.eigen.krylov import Found
+from symmf.linalg.eigen.found import Eigenpairs
 
 # s - 1: far below what separates clusters, far above rounding.
-_ABOVE = 1e-5
+ABOVE = 1e-5
 _ROUNDS = 60
-# Degrees of the filter: the first one, and the bounds of the later ones.
-_FIRST_DEGREE, _DEGREES = 16, (8, 96)
-# Beyond this ratio within a block, rounding of the largest drowns the smallest.
-_LARGEST_RATIO = 1e10
 
 
 def of_components(
@@ -82,12 +74,14 @@ def inverse_iteration(
     tol: float,
     rng: np.random.Generator,
     known: FloatArray | None = None,
-) -> Found:
+) -> Eigenpairs:
     """Return the k largest eigenpairs of an explicit S whose largest eigenvalue is 1.
 
-    ``known``: eigenvectors of the eigenvalue 1; the k are then those besides.
+    ``known``: eigenvectors of the eigenvalue 1, which come first.
     """
     solve = _dense_solver(S) if isinstance(S, np.ndarray) else _sparse_solver(S)
+    count = 0 if known is None else known.shape[1]
+    rest = k - count
     X = orthonormal(start, rng, known)
     solves, residual = 0, np.inf
     while residual > tol and solves < _ROUNDS:
@@ -97,17 +91,27 @@ def inverse_iteration(
         nu, U = np.linalg.eigh((T + T.T) / 2)
         nu, U = nu[::-1], U[:, ::-1]
         Y = Y @ U
-        R = Y[:, :k] - (X @ U[:, :k]) * nu[:k]
-        residual = float(np.max(np.linalg.norm(R, axis=0) / nu[:k]))
+        R = Y[:, :rest] - (X @ U[:, :rest]) * nu[:rest]
+        residual = float(np.max(np.linalg.norm(R, axis=0) / nu[:rest]))
         X = orthonormal(Y, rng, known)
     # The last solve has improved the block once more.
-    theta, X = rayleigh_ritz(lambda V: S @ V, X)[:2]
-    return Found(theta[:k], np.ascontiguousarray(X[:, :k]), solves, residual)
+    T = np.asarray(X.T @ (S @ X), dtype=np.float64)
+    theta, U = np.linalg.eigh((T + T.T) / 2)
+    values, X = theta[::-1][:rest], X @ U[:, ::-1][:, :rest].astype(X.dtype)
+    if known is not None:
+        values, X = np.append(np.ones(count), values), np.hstack([known, X])
+    return Eigenpairs(
+        values=values,
+        vectors=np.ascontiguousarray(X),
+        route="inverse_iteration",
+        n_products=solves,
+        residual=residual,
+    )
 
 
 def _sparse_solver(S: Any) -> Callable[[FloatArray], FloatArray]:
     """Return X -> (s I - S)^-1 X, which is positive definite: no pivoting."""
-    system = sparse.csc_array((1.0 + _ABOVE) * sparse.eye_array(S.shape[0]) - S)
+    system = sparse.csc_array((1.0 + ABOVE) * sparse.eye_array(S.shape[0]) - S)
     lu = splu(
         system,
         permc_spec="MMD_AT_PLUS_A",
@@ -120,82 +124,6 @@ def _sparse_solver(S: Any) -> Callable[[FloatArray], FloatArray]:
 
 def _dense_solver(S: FloatArray) -> Callable[[FloatArray], FloatArray]:
     system = np.negative(S, dtype=np.float64, order="F")
-    system[np.diag_indices_from(system)] += 1.0 + _ABOVE
+    system[np.diag_indices_from(system)] += 1.0 + ABOVE
     factor = cho_factor(system, lower=True, overwrite_a=True, check_finite=False)
     return lambda X: np.asarray(cho_solve(factor, X, check_finite=False), X.dtype)
-
-
-def chebyshev(
-    product: Callable[[FloatArray], FloatArray],
-    start: FloatArray,
-    k: int,
-    tol: float,
-    rng: np.random.Generator,
-    known: FloatArray | None = None,
-    *,
-    floor: float = -1.0,
-) -> Found:
-    """Return the k largest eigenpairs of an S with spectrum in [floor, 1].
-
-    ``known``: eigenvectors of the eigenvalue 1; the k are then those besides.
-    """
-    X = orthonormal(start, rng, known)
-    X = filtered(product, X, _FIRST_DEGREE, floor, 0.5, 1.0)
-    products = _FIRST_DEGREE
-    for _ in range(_ROUNDS):
-        theta, X, SX = rayleigh_ritz(product, orthonormal(X, rng, known))
-        products += 1
-        R = SX[:, :k] - X[:, :k] * theta[:k]
-        own = np.linalg.norm(R, axis=0) / (1.0 + _ABOVE - theta[:k])
-        residual = float(own.max())
-        if residual <= tol:
-            break
-        cut = float(theta[-1])
-        degree = _degree(theta, k, cut, floor, residual / tol)
-        X = filtered(product, X, degree, floor, cut, 1.0)
-        products += degree
-    return Found(theta[:k], np.ascontiguousarray(X[:, :k]), products, residual)
-
-
-def rayleigh_ritz(
-    product: Callable[[FloatArray], FloatArray], X: FloatArray
-) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Return Ritz values, descending, Ritz vectors and their products."""
-    SX = product(X)
-    T = np.asarray(X.T @ SX, dtype=np.float64)
-    theta, U = np.linalg.eigh((T + T.T) / 2)
-    theta, U = theta[::-1], U[:, ::-1].astype(X.dtype)
-    return theta, X @ U, SX @ U
-
-
-def _degree(theta: FloatArray, k: int, cut: float, floor: float, missing: float) -> int:
-    """Return the degree that gains what is missing, within what rounding allows."""
-    half, middle = (cut - floor) / 2, (cut + floor) / 2
-    rates = np.arccosh(np.maximum((theta[[0, k - 1]] - middle) / half, 1.0 + 1e-12))
-    wanted = np.log(4 * missing) / rates[1]
-    allowed = np.log(_LARGEST_RATIO) / max(rates[0], 1e-12)
-    return int(np.clip(min(wanted, allowed), *_DEGREES))
-
-
-def filtered(
-    product: Callable[[FloatArray], FloatArray],
-    X: FloatArray,
-    degree: int,
-    floor: float,
-    cut: float,
-    top: float,
-) -> FloatArray:
-    """Return p(S) X with |p| <= small on [floor, cut] and p(top) = 1."""
-    half, middle = (cut - floor) / 2, (cut + floor) / 2
-    sigma = half / (top - middle)
-    ratio = sigma
-    before: FloatArray = X
-    now: FloatArray = (product(X) - middle * X) * (ratio / half)
-    for _ in range(degree - 1):
-        following = 1.0 / (2.0 / sigma - ratio)
-        new = product(now)
-        new -= middle * now
-        new *= 2 * following / half
-        new -= (ratio * following) * before
-        before, now, ratio = now, new, following
-    return now

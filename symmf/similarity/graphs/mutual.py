@@ -22,12 +22,17 @@ from symmf.common.validation import check_number
 from symmf.similarity.graphs.forest import forest_neighbours, join_many
 from symmf.similarity.graphs.neighbours import (
     TREE_FEATURES,
+    local_scales,
     nearest_neighbours,
     nearest_rows,
     smallest,
     squared_distance_blocks,
 )
-from symmf.similarity.graphs.normalise import THIN_FEATURES, NormalisedGraph
+from symmf.similarity.graphs.normalise import (
+    THIN_FEATURES,
+    NormalisedGraph,
+    normalised,
+)
 
 # A local scale is at least this share of the median one.
 _SCALE_FLOOR = 1e-3
@@ -115,7 +120,8 @@ def mutual_graph(
     q, local = few_rows(n, n_neighbors, local_neighbor)
     D = _all_squares(X)
     distance, index = _nearest(X, D, max(q, local))
-    s = local_scales(distance, local)
+    s = local_scales(distance, local, floor=0.0)
+    s = np.maximum(s, max(_SCALE_FLOOR * float(np.median(s)), 1e-300))
     near = _directed(distance[:, :q], index[:, :q])
     edges = _mutual(near)
     if tree:
@@ -129,17 +135,11 @@ def mutual_graph(
     weights = np.exp(-(edges.data**2) / (s[rows] * s[edges.indices]))
     edges.data = np.maximum(weights, weight_floor)
     edges.eliminate_zeros()
-    degrees = np.asarray(edges.sum(axis=1)).ravel()
-    root = np.zeros(n)
-    root[degrees > 0] = 1 / np.sqrt(degrees[degrees > 0])
-    rows = np.repeat(np.arange(n), np.diff(edges.indptr))
-    edges.data = edges.data * (root[rows] * root[edges.indices])
     thin = X.shape[1] <= THIN_FEATURES or None
     if n > _THIN_ROWS and X.shape[1] == THIN_FEATURES:
         thin = False
-    S = NormalisedGraph(
-        edges, of_graph=True, thin_factor=thin, root_degrees=np.sqrt(degrees)
-    )
+    S = normalised(edges, of_graph=True, thin_factor=thin)
+    degrees = np.asarray(edges.sum(axis=1)).ravel()
     return MutualGraph(S=S, degrees=degrees, local_scale=s)
 
 
@@ -189,13 +189,6 @@ def _nearest_pair(
     near, index = nearest_rows(X[outside], X[inside], 1)
     best = int(np.argmin(near[:, 0]))
     return int(inside[best]), int(outside[index[best, 0]]), float(near[best, 0])
-
-
-def local_scales(distance: FloatArray, local_neighbor: int) -> FloatArray:
-    """Distance to the given neighbour, floored at 1e-3 of the median one."""
-    last = min(local_neighbor, distance.shape[1]) - 1
-    s = distance[:, last]
-    return np.maximum(s, max(_SCALE_FLOOR * float(np.median(s)), 1e-300))
 
 
 def _directed(distance: FloatArray, index: npt.NDArray[np.intp]) -> Any:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -17,6 +18,7 @@ from scipy import sparse
 from scipy.spatial import cKDTree
 
 from symmf.common.notation import AnyMatrix, FloatArray
+from symmf.common.validation import check_number
 from symmf.similarity.row_features import RowFeatures
 
 # Up to so many rows all distances are one block, whose products cost half (134 MB).
@@ -173,23 +175,15 @@ def smallest(D: FloatArray, q: int) -> tuple[npt.NDArray[np.intp], FloatArray]:
     index = np.empty((len(D), q), dtype=np.intp)
     value = np.empty((len(D), q))
     for first in range(0, len(D) if q else 0, _SLAB_ROWS):
-        rows = slice(first, first + _SLAB_ROWS)
-        index[rows], value[rows] = _smallest_of_slab(D[rows], q)
+        slab = D[first : first + _SLAB_ROWS]
+        # Few entries of a row can be among its smallest; only these are sorted.
+        row, column = np.nonzero(slab <= _bound_of_smallest(slab, q)[:, None])
+        order = np.lexsort((column, slab[row, column], row))
+        begin = np.searchsorted(row, np.arange(len(slab)))
+        chosen = order[begin[:, None] + np.arange(q)]
+        index[first : first + _SLAB_ROWS] = column[chosen]
+        value[first : first + _SLAB_ROWS] = slab[row, column][chosen]
     return index, value
-
-
-def _smallest_of_slab(
-    slab: FloatArray, q: int
-) -> tuple[npt.NDArray[np.intp], FloatArray]:
-    near = np.flatnonzero(slab <= _bound_of_smallest(slab, q)[:, None])
-    row, column = np.divmod(near, slab.shape[1])
-    value = slab[row, column]
-    # By row, value and column: the order so far is that of columns, and sorts keep it.
-    order = np.argsort(value, kind="stable")
-    order = order[np.argsort(row[order].astype(np.uint16), kind="stable")]
-    first = np.searchsorted(row, np.arange(len(slab)))
-    chosen = order[first[:, None] + np.arange(q)]
-    return column[chosen], value[chosen]
 
 
 def _bound_of_smallest(slab: FloatArray, q: int) -> FloatArray:
@@ -205,6 +199,28 @@ def _bound_of_smallest(slab: FloatArray, q: int) -> FloatArray:
         for first in range(width, _GROUP * width, width):
             np.minimum(least, slab[:, first : first + width], out=least)
     return np.asarray(np.partition(least, q - 1, axis=1)[:, q - 1])
+
+
+def local_scales(
+    distance: FloatArray, local_neighbor: int, *, floor: float
+) -> FloatArray:
+    """Return s_i: the distance to the given neighbour, or the last; at least ``floor``.
+
+    ``distance`` holds those to the neighbours of every row, nearest first.
+    """
+    check_number("local_neighbor", local_neighbor, least=1, whole=True)
+    last = min(local_neighbor, distance.shape[1]) - 1
+    return np.maximum(distance[:, last], floor)
+
+
+def either_way(index: npt.NDArray[np.intp], weights: FloatArray) -> Any:
+    """Join i and j if either names the other; the larger weight where both do."""
+    n, q = index.shape
+    ends = np.arange(0, n * q + 1, q)
+    W = sparse.csr_array((weights.ravel(), index.ravel(), ends), shape=(n, n))
+    W = sparse.csr_array(W.maximum(W.T))
+    W.eliminate_zeros()
+    return W
 
 
 def _features(X: AnyMatrix) -> RowFeatures:

@@ -13,6 +13,7 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 
 from symmf.common.notation import AnyMatrix, FloatArray
 from symmf.similarity.operators import SparseOperator, SymmetricOperator
@@ -67,6 +68,26 @@ class NormalisedGraph(SparseOperator):
         return Affine(self, 1 + weight, -weight)
 
 
+def normalised(
+    W: Any, *, of_graph: bool = False, thin_factor: bool | None = None
+) -> NormalisedGraph:
+    """Return D^-1/2 W D^-1/2 of a sparse W >= 0; a row without edges stays zero."""
+    degrees = np.asarray(W.sum(axis=1)).ravel()
+    root = np.sqrt(degrees)
+    scale = np.divide(1.0, root, out=np.zeros_like(root), where=degrees > 0)
+    return NormalisedGraph(
+        scaled(W, scale), of_graph=of_graph, thin_factor=thin_factor, root_degrees=root
+    )
+
+
+def scaled(W: Any, scale: FloatArray) -> Any:
+    """Return S W S of a sparse W, S = diag(scale); exactly symmetric if W is."""
+    W = sparse.csr_array(W, copy=True)
+    rows = np.repeat(np.arange(W.shape[0]), np.diff(W.indptr))
+    W.data *= scale[rows] * scale[W.indices]
+    return W
+
+
 class Affine(SymmetricOperator):
     """a S + b I, for an S that stays as it is."""
 
@@ -74,12 +95,7 @@ class Affine(SymmetricOperator):
         super().__init__(S.shape[0], S.dtype)
         self.S, self.a, self.b = S, float(a), float(b)
         self.fro2_exact = S.fro2_exact
-        self.dense_products = S.dense_products
-
-    @property
-    def affine(self) -> tuple[SymmetricOperator, float, float]:
-        """(S, a, b): the eigenvectors are those of S."""
-        return self.S, self.a, self.b
+        self.affine = (S, self.a, self.b)
 
     def _matmat(self, V: FloatArray) -> FloatArray:
         out = self.S.matmat(V)

@@ -15,6 +15,8 @@ from symmf.common.notation import AnyMatrix, FloatArray
 from symmf.errors import InputError
 from symmf.similarity.graphs.neighbours import (
     Neighbours,
+    either_way,
+    local_scales,
     nearest_neighbours,
     squared_distance_blocks,
 )
@@ -27,21 +29,8 @@ from symmf.similarity.operators import (
 from symmf.similarity.row_features import RowFeatures
 from symmf.similarity.transforms import (
     DENSE_BYTES,
-    clip_nonnegative,
     normalised_cut,
-    without_diagonal,
 )
-
-__all__ = [
-    "clip_nonnegative",
-    "cosine_knn",
-    "default_neighbours",
-    "gaussian",
-    "neighbour_graph",
-    "normalised_cut",
-    "self_tuning",
-    "without_diagonal",
-]
 
 # Smallest local scale: duplicates would give 0.
 _TINY = 1e-12
@@ -126,7 +115,7 @@ def self_tuning(
     n = X.shape[0]
     if n_neighbors == "all":
         near = nearest_neighbours(X, local_neighbor)
-        s = _local_scales(near, local_neighbor)
+        s = local_scales(np.sqrt(near.squared_distance), local_neighbor, floor=_TINY)
         W = _dense_distances(X)
         W /= -np.multiply.outer(s, s)
         np.exp(W, out=W)
@@ -135,9 +124,9 @@ def self_tuning(
     else:
         q = _check_neighbours(n_neighbors, n)
         near = nearest_neighbours(X, max(q, local_neighbor))
-        s = _local_scales(near, local_neighbor)
+        s = local_scales(np.sqrt(near.squared_distance), local_neighbor, floor=_TINY)
         index, D = near.index[:, :q], near.squared_distance[:, :q]
-        graph = _symmetric(index, np.exp(-D / (s[:, None] * s[index])))
+        graph = SparseOperator(either_way(index, np.exp(-D / (s[:, None] * s[index]))))
         graph.thin_factor = True if X.shape[1] <= THIN_FEATURES else None
     return normalised_cut(graph) if ncut else graph
 
@@ -169,7 +158,7 @@ def cosine_knn(
     q = _check_neighbours(n_neighbors, X.shape[0])
     unit = RowFeatures(X.astype(np.float64), unit=True)
     near = nearest_neighbours(unit.X, q)
-    graph = _symmetric(near.index, _cosines(unit.X, near))
+    graph = SparseOperator(either_way(near.index, _cosines(unit.X, near)))
     return normalised_cut(graph) if ncut else graph
 
 
@@ -214,17 +203,7 @@ def neighbour_graph(
         raise InputError(
             f"weighting is 'binary', 'heat' or 'cosine', not {weighting!r}."
         )
-    return _symmetric(near.index, weights)
-
-
-def _symmetric(index: Any, weights: FloatArray) -> SparseOperator:
-    """Join i and j if either names the other; the larger weight where both do."""
-    n, q = index.shape
-    rows = np.repeat(np.arange(n), q)
-    W = sparse.csr_array((weights.ravel(), (rows, index.ravel())), shape=(n, n))
-    W = sparse.csr_array(W.maximum(W.T))
-    W.eliminate_zeros()
-    return SparseOperator(W)
+    return SparseOperator(either_way(near.index, weights))
 
 
 def _check_neighbours(asked: Any, n: int) -> int:
@@ -242,14 +221,6 @@ def _positive(scale: Any) -> float:
     if not number or not np.isfinite(scale) or scale <= 0:
         raise InputError(f"The scale of a graph is a number > 0, not {scale!r}.")
     return float(scale)
-
-
-def _local_scales(near: Neighbours, local_neighbor: int) -> FloatArray:
-    """Distance to the given neighbour, or to the last one there is."""
-    if local_neighbor < 1:
-        raise InputError(f"local_neighbor must be >= 1, not {local_neighbor!r}.")
-    last = min(local_neighbor, near.squared_distance.shape[1]) - 1
-    return np.maximum(np.sqrt(near.squared_distance[:, last]), _TINY)
 
 
 def _cosines(X: AnyMatrix, near: Neighbours) -> FloatArray:
