@@ -20,6 +20,7 @@ def run():
 
 
 PAIR = ("--classes", "72,72", "--clusters", 2, "--ac", "0.975", "--nmi", "0.958")
+SCORES = ("--ac", "0.5", "--nmi", "0.5")
 
 
 def test_one_pair(run):
@@ -77,6 +78,9 @@ def test_a_file_of_pairs(run, tmp_path):
         (("--classes", "5,5", "--ac", "90", "--nmi", ".8"), "divide percentages"),
         (("--classes", "5,5", "--ac", "a", "--nmi", ".8"), "'a' under ac"),
         (("--classes", "5", "--ac", ".9", "--nmi", ".8"), "at least two"),
+        ((*SCORES, "--classes", f"{'9' * 400},5"), "samples in all"),
+        ((*SCORES, "--classes", "3*1000000000"), "classes and"),
+        ((*SCORES, "--classes", "10,10", "--runs", "1000000000"), "at most 10,000"),
         ((*PAIR, "--runs", "many"), "'many' under runs"),
     ],
 )
@@ -93,6 +97,7 @@ def test_bad_input_is_a_sentence(run, args, message):
         ("classes,ac,nmi\n5 5,0.9,0.8\n5 5,1.9,0.8\n", "line 3: AC must lie"),
         ("classes,ac,nmi\n", "holds no pairs"),
         ("", "lacks"),
+        (f"classes,ac,nmi\n{'1' * 200_000},0.9,0.8\n", "not readable as a table"),
     ],
 )
 def test_bad_files_are_named_with_the_line(run, tmp_path, content, message):

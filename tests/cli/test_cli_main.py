@@ -45,6 +45,11 @@ def test_help_is_a_command_too(capsys):
         (OSError(errno.ENOSPC, "No space left on device"), 2, ["the folder is /"]),
         (PermissionError(errno.EACCES, "Permission denied", "x"), 2, ["x: Permission"]),
         (OSError("odd"), 2, ["Error: odd."]),
+        (
+            ImportError("x.so: failed to map segment from shared object"),
+            2,
+            ["not enough memory"],
+        ),
         (KeyboardInterrupt(), 130, ["Interrupted."]),
         (click.Abort(), 130, ["Interrupted."]),
     ],
@@ -130,3 +135,60 @@ WARN = (
 def test_only_our_own_warnings_reach_a_user(tmp_path):
     assert run_fresh(tmp_path, WARN).stderr == "Warning: Mind this.\n"
     assert "overflow" in run_fresh(tmp_path, WARN, SYMMF_TRACEBACK="1").stderr
+
+
+def in_shell(command, folder):
+    """Run symmf with the redirections of a shell."""
+    done = subprocess.run(
+        f"{sys.executable} -m symmf {command}",
+        shell=True,
+        cwd=folder,
+        env={**os.environ, "PYTHONPATH": str(Path(symmf.__file__).parents[1])},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    return done.returncode, done.stdout + done.stderr
+
+
+def test_closed_standard_input_is_empty(tmp_path):
+    code, text = in_shell("cluster - -k 2 <&-", tmp_path)
+    assert code == 3
+    assert "Standard input is empty" in text
+
+
+@pytest.mark.parametrize("closed", [">&-", "2>&-", "<&- >&- 2>&-"])
+def test_closed_streams_do_not_matter(tmp_path, closed):
+    rows = [f"{i % 3}.5,{i % 2}.25,{i}.125" for i in range(12)]
+    (tmp_path / "a.csv").write_text("\n".join(rows))
+    code, text = in_shell(f"cluster a.csv -k 2 --out out.csv {closed}", tmp_path)
+    assert code == 0, text
+    # Nothing that was meant for the terminal went into the file.
+    lines = (tmp_path / "out.csv").read_text().splitlines()
+    assert [line.count(",") for line in lines] == [1] * 13
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
+@pytest.mark.parametrize(
+    ("command", "expected"), [("cluster nosuch.csv -k 2", 3), ("cluster", 2)]
+)
+def test_the_exit_code_tells_where_nothing_else_can(tmp_path, command, expected):
+    assert in_shell(f"{command} 2>/dev/full", tmp_path) == (expected, "")
+
+
+def test_errors_show_names_and_messages_as_text(symmf, tmp_path):
+    odd = "a\u202e\x07"
+    table, folder, plugin = tmp_path / "a.csv", tmp_path / odd, tmp_path / "p.py"
+    table.write_text(f"{odd},b\n1,2\nx,5\n3,4\n5,1\n")
+    folder.mkdir()
+    plugin.write_text("raise RuntimeError('\\u202e\\x07')")
+    for expected, words in (
+        (3, ("cluster", tmp_path / f"{odd}.csv", "-k", 2)),
+        (3, ("cluster", table, "-k", 2)),
+        (2, ("cluster", "a.csv", "--out", folder)),
+        (2, ("run", "quickstart", "--plugin", plugin)),
+    ):
+        code, text = symmf(*words)
+        assert code == expected
+        assert "\\u202e\\x07" in text
+        assert not {"\u202e", "\x07"} & set(text)

@@ -203,3 +203,15 @@ def test_products_that_single_precision_cannot_hold_are_taken_in_double(rng):
 def test_rows_out_of_its_range_stay_in_double_precision(rng, scale):
     X = scale * rng.random((600, 500))
     assert for_products(X)[0] is X
+
+
+@pytest.mark.parametrize("published", [False, True])
+@pytest.mark.parametrize("kind", [np.float32, np.float64])
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_more_clusters_than_the_rank_in_either_precision(rng, kind, published):
+    X = rng.random((30, 5)).astype(kind)
+    model = NMF(30, max_iter=15, tol=0, published=published, random_state=0).fit(X)
+    assert model.V_.dtype == kind
+    assert np.isfinite(model.V_).all()
+    # X has rank 5, so that nothing but rounding is left.
+    assert abs(model.history_.error[-1]) < 1e-4

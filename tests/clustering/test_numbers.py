@@ -198,3 +198,26 @@ def test_a_lambda_out_of_range_gets_a_sentence(weight):
 def test_restarts_without_end_are_refused(planted, name):
     with pytest.raises(InputError, match="n_restarts must be a whole number"):
         METHODS[name](3, n_restarts=10**400).fit(planted[0])
+
+
+@pytest.mark.parametrize("scale", [1e160, 1e300, 1e-200, 5e-324])
+def test_kmeans_refuses_what_it_cannot_square(scale):
+    X = (1 + np.arange(24) % 2)[:, None] * np.full(3, scale)
+    with pytest.raises(InputError, match="Divide X by"):
+        METHODS["kmeans"](n_clusters=2).fit(X)
+
+
+def test_rows_that_are_all_alike_are_told():
+    X = np.full((6, 3), 2.0)
+    with pytest.warns(SymmfWarning, match="in one cluster"):
+        assert not METHODS["snmf"](n_clusters=2, random_state=0).fit(X).labels_.any()
+    with pytest.raises(InputError, match="all alike"):
+        METHODS["symmf"](2, random_state=0).fit(X)
+
+
+@pytest.mark.parametrize("method", sorted(set(METHODS) - {"dsc"}))
+def test_index_arrays_in_memory_are_checked(method):
+    X = sparse.csr_array(np.random.default_rng(0).random((20, 4)))
+    X.indices[0] = 9
+    with pytest.raises((InputError, TypeError), match=r"damaged|[Ss]parse"):
+        METHODS[method](n_clusters=2).fit(X)

@@ -131,6 +131,9 @@ def test_any_clusterer_and_yaml_mappings_are_members(blobs):
         ConsensusSymMF(4, members=["kmeans"]).fit(X)
     with pytest.raises(InputError, match="empty"):
         ConsensusSymMF(4, members=[]).fit(X)
+    for wrong in (0, 1.5, True, "symmf", {}):
+        with pytest.raises(InputError, match="member"):
+            ConsensusSymMF(4, members=wrong).fit(X)
 
 
 def test_views_of_text():

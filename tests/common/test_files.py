@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
+import resource
+import signal
 from pathlib import Path
 
 import pytest
 
-from symmf.common.files import read_file, read_text
+from symmf.common.files import read_file, read_text, write_atomically
 
 
 def test_a_regular_file_is_read(tmp_path: Path) -> None:
@@ -47,3 +49,25 @@ def test_a_file_that_is_too_large_is_not_read(tmp_path: Path) -> None:
     assert read_file(path, largest=4) == b"four"
     with pytest.raises(OSError, match="too large"):
         read_file(path, largest=3)
+
+
+def test_a_link_is_replaced_not_followed(tmp_path: Path) -> None:
+    path, victim = tmp_path / "out.csv", tmp_path / "victim"
+    victim.write_text("mine")
+    path.symlink_to(victim)
+    write_atomically(path, "new")
+    assert (victim.read_text(), path.read_text()) == ("mine", "new")
+
+
+def test_a_full_disk_names_the_path_and_leaves_nothing(tmp_path: Path) -> None:
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    handler = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (10, before[1]))
+    try:
+        with pytest.raises(OSError, match=r"out\.csv") as caught:
+            write_atomically(tmp_path / "out.csv", b"x" * 100)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+        signal.signal(signal.SIGXFSZ, handler)
+    assert caught.value.filename == str(tmp_path / "out.csv")
+    assert list(tmp_path.iterdir()) == []

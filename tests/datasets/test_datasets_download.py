@@ -376,3 +376,12 @@ def test_folder_that_cannot_be_written_gets_a_sentence(server, right, tmp_path):
 def test_data_without_a_file_cannot_be_fetched(tmp_path):
     with pytest.raises(DataError, match="needs no file"):
         fetch(DATASETS["digits"], tmp_path)
+
+
+def test_a_planted_link_is_not_followed(tmp_path):
+    victim, part = tmp_path / "victim", tmp_path / "x.part"
+    victim.write_text("mine")
+    part.symlink_to(victim)
+    with pytest.raises(OSError, match="symbolic"):
+        transfer.ResumingDownloader(part)("http://127.0.0.1:1/x", "out", None)
+    assert victim.read_text() == "mine"

@@ -91,3 +91,9 @@ def test_gallery(example: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         exec(compile(example.read_text(encoding="utf-8"), str(example), "exec"), {})
     assert drawn, "an example of the gallery shows a picture"
     plt.close("all")
+
+
+def test_open_dask_ports_are_warned_of() -> None:
+    texts = [page.read_text(encoding="utf-8") for page in PAGES]
+    warning = r"(?is)dask.{0,600}(tls|whoever|anyone|trusted)"
+    assert any(re.search(warning, text) for text in texts)

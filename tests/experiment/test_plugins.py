@@ -21,6 +21,7 @@ from symmf.experiment.config.model import read_config
 from symmf.experiment.config.resolve import resolve
 from symmf.experiment.plan import make_plans
 from symmf.plugins import SklearnMethod, find_method, register_plugin
+from symmf.plugins.methods import OutsideEstimator
 
 EXAMPLES = Path(__file__).parents[2] / "docs" / "examples"
 
@@ -266,3 +267,12 @@ def test_installed_packages_offer_methods(tmp_path, monkeypatch):
     }
     assert method(n_clusters=2).fit(np.ones((4, 1))).labels_.tolist() == [0, 1, 0, 1]
     assert DATASETS["few"].read().n_samples == 4
+
+
+def test_labels_that_are_no_numbers_are_refused():
+    class Odd:
+        def fit(self, X):
+            self.labels_ = np.full(len(X), np.nan)
+
+    with pytest.raises(ValueError, match="not finite"):
+        OutsideEstimator(Odd()).fit(np.eye(4))

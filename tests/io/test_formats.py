@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import io as memory
 import os
+from contextlib import suppress
 from pathlib import Path
 
 import h5py
@@ -201,3 +203,138 @@ def test_a_folder_of_images(tmp_path):
     (tmp_path / "empty").mkdir()
     with pytest.raises(DataError, match="has no image"):
         read_images(tmp_path / "empty")
+
+
+DAMAGES = {
+    "beyond": lambda X: X.indices.__setitem__(1, 25),
+    "far beyond": lambda X: X.indices.__setitem__(1, 2_000_000_000),
+    "negative": lambda X: X.indices.__setitem__(1, -3),
+    "pointers out of order": lambda X: X.indptr.__setitem__(1, X.indptr[-1]),
+    "pointers beyond": lambda X: X.indptr.__setitem__(-1, 10_000),
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGES)
+@pytest.mark.parametrize("layout", ["csr", "csc", "bsr"])
+def test_index_arrays_that_point_outside_are_refused(tmp_path, damage, layout):
+    X = sparse.random_array((20, 20), density=0.3, rng=np.random.default_rng(0))
+    X = X.asformat(layout)
+    DAMAGES[damage](X)
+    parts = {"data": X.data, "indices": X.indices, "indptr": X.indptr}
+    np.savez(tmp_path / "x.npz", format=layout.encode(), shape=X.shape, **parts)
+    with pytest.raises(DataError, match=r"x\.npz"):
+        read_matrix(tmp_path / "x.npz")
+
+
+def test_index_arrays_of_matlab_that_point_outside_are_refused(tmp_path):
+    X = sparse.random_array((20, 6), density=0.5, rng=np.random.default_rng(0)).tocsc()
+    with h5py.File(tmp_path / "x.mat", "w", userblock_size=512) as file:
+        group = file.create_group("X")
+        group.attrs["MATLAB_sparse"] = np.uint64(20)
+        group["data"], group["jc"] = X.data, X.indptr
+        group["ir"] = np.full_like(X.indices, 99)
+    with (tmp_path / "x.mat").open("r+b") as opened:
+        opened.write(b"MATLAB 7.3 MAT-file".ljust(124) + b"\x00\x02IM")
+    with pytest.raises(DataError, match=r"x\.mat"):
+        read_matrix(tmp_path / "x.mat")
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "array real general\n0 0\n",
+        "array real general\n2 2\n1\n2\0\0\0\0\n3\n4\n",
+        "coordinate real general\n3 3 2\n1 1 1\n9 9 1\n",
+        "coordinate real symmetric\n3 3 1\n-1 2 1\n",
+        "array real symmetric\n3 2\n1\n2\n3\n4\n5\n6\n",
+    ],
+)
+def test_matrix_market_files_that_contradict_themselves_are_refused(tmp_path, content):
+    (tmp_path / "x.mtx").write_text(f"%%MatrixMarket matrix {content}")
+    with pytest.raises(DataError):
+        read_matrix(tmp_path / "x.mtx")
+
+
+def test_damaged_mat_files_are_refused_or_read(tmp_path):
+    buffer, path = memory.BytesIO(), tmp_path / "x.mat"
+    X = sparse.random_array((12, 5), density=0.5, rng=np.random.default_rng(0))
+    io.savemat(buffer, {"X": X, "c": np.array(["a", 1.5], dtype=object)})
+    for place in range(128, 1000, 97):
+        content = bytearray(buffer.getvalue())
+        content[place : place + 4] = b"\xff\xff\xff\x7f"
+        path.write_bytes(content)
+        with suppress(DataError, InputError):
+            assert read_matrix(path).X.shape[1] >= 1
+
+
+@pytest.mark.parametrize(
+    ("labels", "said"),
+    [
+        (np.zeros((6, 2)), "one for each sample"),
+        (np.full(12, np.nan), "label of sample 1 is missing"),
+        (np.arange(12) + 1j, "numbers or texts"),
+    ],
+)
+def test_labels_are_one_for_each_sample(tmp_path, labels, said):
+    np.savez(tmp_path / "a.npz", X=numbers(12), y=labels)
+    np.save(tmp_path / "l.npy", labels)
+    for given in ("y", str(tmp_path / "l.npy")):
+        with pytest.raises(DataError, match=said):
+            read_matrix(tmp_path / "a.npz", labels=given)
+
+
+def test_parquet_with_long_numbers_and_names_that_come_twice(tmp_path):
+    pa = pytest.importorskip("pyarrow")
+    from pyarrow import parquet
+
+    a, b = numbers(12, 2).T
+    columns = [pa.array(c) for c in ([2**62 + 7 * i for i in range(12)], a, b)]
+    table = pa.Table.from_arrays(columns, names=["key", "a", "a"])
+    parquet.write_table(table, tmp_path / "a.parquet")
+    found = read_matrix(tmp_path / "a.parquet", drop=["key"])
+    np.testing.assert_array_equal(found.X, np.column_stack([a, b]))
+
+
+def test_a_cell_far_off_does_not_fill_the_memory(tmp_path):
+    openpyxl = pytest.importorskip("openpyxl")
+    book = openpyxl.Workbook()
+    book.active.cell(1, 1, 5)
+    book.active.cell(1_048_576, 16_384, 5)
+    book.save(tmp_path / "far.xlsx")
+    with pytest.raises(DataError, match="far off"):
+        read_matrix(tmp_path / "far.xlsx")
+
+
+@pytest.mark.parametrize(
+    ("edges", "said"),
+    [
+        ("1 2 1e308\n2 1 1e308\n2 3 1\n", "more than a number can hold"),
+        ("1 1 1\n2 2 1\n3 3 1\n", "joins two different nodes"),
+        ("1 2 0\n2 3 0\n", "joins two different nodes"),
+    ],
+)
+def test_weights_that_make_no_graph_are_refused(tmp_path, edges, said):
+    (tmp_path / "e.txt").write_text(edges)
+    with pytest.raises(DataError, match=said):
+        read_matrix(tmp_path / "e.txt", format="edges")
+
+
+def test_no_other_program_reads_an_image(tmp_path):
+    image = pytest.importorskip("PIL.Image")
+    image.new("L", (8, 8)).save(tmp_path / "a.png")
+    (tmp_path / "x.png").write_bytes(
+        b"%!PS-Adobe-3.0 EPSF-3.0\n%%BoundingBox: 0 0 9 9\n%%EndComments\n"
+    )
+    with pytest.raises(DataError, match="cannot identify image file"):
+        read_images(tmp_path)
+
+
+def test_grey_images_of_sixteen_bits_are_not_cut_to_white(tmp_path):
+    image = pytest.importorskip("PIL.Image")
+    ramp = np.linspace(0, 65535, 64).reshape(8, 8)
+    image.fromarray(ramp.astype(np.uint16)).save(tmp_path / "deep.png")
+    image.fromarray((ramp / 65535).astype(np.float32)).save(tmp_path / "float.tif")
+    for row in read_images(tmp_path, side=12)[0]:
+        assert row.min() < 0.05
+        assert row.max() > 0.95
+        assert 0.4 < row.mean() < 0.6

@@ -259,3 +259,18 @@ def test_numbers_come_back_to_the_bit(rows, sep):
     text = sep.join("xyz") + "\n" + csv_of(np.array(rows), sep=sep)
     table = read_table(text, "t.csv", decimal=".")
     np.testing.assert_array_equal(np.column_stack(table.columns), np.array(rows))
+
+
+@pytest.mark.parametrize("sign", ["\f", "\v", "\x1c", "\x85", "\u2028"])
+def test_only_line_ends_end_a_line(tmp_path, sign):
+    lines = [f"red{sign}apple pie", "blue sky sea", "red apple tart", "blue sea fish"]
+    documents = write(tmp_path, "\n".join(lines * 2), "t.txt")
+    assert read_matrix(documents, format="text").n == 8
+    labels = write(tmp_path, "\n".join([f"a{sign}b", *"abcdefghijk"]), "l.txt")
+    table = write(tmp_path, csv_of(numbers()))
+    assert f"a{sign}b" in read_matrix(table, labels=str(labels)).classes
+
+
+def test_why_no_column_is_left_is_said(tmp_path):
+    with pytest.raises(DataError, match="counts the rows"):
+        read_matrix(write(tmp_path, "\n".join(map(str, range(10)))))

@@ -10,9 +10,12 @@ import pytest
 import yaml
 from click.testing import CliRunner
 from made_results import entry, trial_row, write
+from made_traces import traced_experiment
 from rich.console import Console
 
 from symmf.cli.report import compare, tables
+from symmf.reporting.plots.base import save
+from symmf.reporting.plots.registry import draw
 from symmf.reporting.results import load_results
 from symmf.reporting.tables.model import combined_table
 from symmf.reporting.tables.terminal import fitted
@@ -102,3 +105,14 @@ def test_words_that_no_encoding_has_are_shown(tmp_path: Path) -> None:
     for command in (tables, compare):
         done = CliRunner().invoke(command, ["--results", str(tmp_path)])
         assert done.exit_code == 0, done.output
+
+
+def test_letters_that_the_fonts_lack_give_no_warning(tmp_path: Path) -> None:
+    """Warnings of matplotlib are errors here."""
+    signs = "\u4e2d\u6587 \U0001f600 \u0e01 \ufdfd"
+    e = entry("symmf", label=signs, matrix="M: cosine")
+    traced_experiment(tmp_path, "odd", [e])
+    drawings = draw("convergence", load_results(tmp_path)).drawings
+    assert drawings
+    for drawing in drawings:
+        save(drawing, tmp_path / "figures")

@@ -87,6 +87,7 @@ def test_k_must_be_between_1_and_n(solver, k):
         ({"solver": "newtn"}, "Did you mean 'newton'"),
         ({"constraint": "signed_max"}, "published=True"),
         ({"H0": "zeros"}, "array of real numbers"),
+        ({"H0": np.ones((24, 3)) + 1j}, "array of real numbers"),
         ({"step_scale": "half"}, "step_scale"),
         ({"solver": "admm", "rho": "ten"}, "rho"),
         ({"solver": "sym_anls", "coupling": True}, "coupling"),
@@ -97,3 +98,10 @@ def test_wrong_arguments_are_refused_in_a_sentence(more, match):
     M, _ = planted()
     with pytest.raises(InputError, match=match):
         factorize(M, 3, **more)
+
+
+def test_index_arrays_that_point_outside_are_refused():
+    M = sparse.csr_array(np.eye(12) + 1)
+    M.indices[0] = 99
+    with pytest.raises(InputError, match="damaged"):
+        factorize(M, 2)
