@@ -191,12 +191,12 @@ def _load(
 
     place = results_place(results, reference=reference)
     found = load_results(place.folder, names)
+    for text in found.problems:
+        say(f"Note: {plain_text(text)}", err=True)
     if not found.experiments:
         say(f"There are no results in {place.folder}. Start: {FIRST_COMMAND}")
         raise SystemExit(1)
     say(place.sentence)
-    for text in found.problems:
-        say(f"Note: {plain_text(text)}", err=True)
     return found, out or place.out
 
 

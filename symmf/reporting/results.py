@@ -1,58 +1,33 @@
 """Read the tidy files of a results folder: the only input of every report.
 
-An experiment is a folder with ``trials.csv`` and, where they exist, ``traces.csv``,
-``experiment.yaml``, ``provenance.json`` and ``illustration.npz``; the contract is
-:mod:`symmf.experiment.store.layout`. Nothing is written, no solver is run and no data
-set is loaded.
+An experiment is a folder with ``experiment.yaml`` and, where they exist,
+``trials.csv``, ``traces.csv``, ``provenance.json`` and ``illustration.npz``; the
+contract is :mod:`symmf.experiment.store.layout`. Nothing is written, no solver is run
+and no data set is loaded.
 """
 
 from __future__ import annotations
 
-import json
 from collections import Counter
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from functools import cached_property, wraps
+from functools import cached_property, lru_cache
 from pathlib import Path
-from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from symmf.common.files import own_file, read_text
-from symmf.common.validation import did_you_mean, is_whole
-from symmf.common.yaml import read_yaml
+from symmf.common.validation import did_you_mean
 from symmf.errors import InputError, SymmfError
-from symmf.experiment.store import layout
+from symmf.experiment.config.model import ExperimentConfig, MethodEntry
+from symmf.experiment.store.folder import ExperimentStore, list_experiments
+from symmf.experiment.store.layout import PROVENANCE_FILE
 from symmf.experiment.store.trials_table import read_tables, trial_columns
-from symmf.experiment.values import is_reserved
 from symmf.paper.roles import TABLE_ROLES, Role
 
-
-class _Remembering(Protocol):
-    @property
-    def memory(self) -> dict[Hashable, Any]: ...
-
-
-_Owner = TypeVar("_Owner", bound=_Remembering)
-_Rest = ParamSpec("_Rest")
-_Made = TypeVar("_Made")
-
-
-def remembered(
-    make: Callable[Concatenate[_Owner, _Rest], _Made],
-) -> Callable[Concatenate[_Owner, _Rest], _Made]:
-    """Compute once per object and arguments; what was made dies with the object."""
-
-    @wraps(make)
-    def once(owner: _Owner, /, *args: _Rest.args, **kwargs: _Rest.kwargs) -> _Made:
-        key = (make, args, tuple(sorted(kwargs.items())))
-        if key not in owner.memory:
-            owner.memory[key] = make(owner, *args, **kwargs)
-        made: _Made = owner.memory[key]
-        return made
-
-    return once
+#: Decorates what is made from one experiment, or from all, and asked for again.
+made_once = lru_cache(maxsize=512)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,53 +43,47 @@ class Missing:
 class Experiment:
     """One folder of results: what was asked for, what came out, and where."""
 
-    name: str
     folder: Path
+    config: ExperimentConfig
     trials: pd.DataFrame
     traces: pd.DataFrame
-    config: dict[str, Any] = field(default_factory=dict)
     provenance: dict[str, Any] = field(default_factory=dict)
-    problems: tuple[str, ...] = ()
-    memory: dict[Hashable, Any] = field(default_factory=dict, init=False, repr=False)
+
+    @property
+    def name(self) -> str:
+        """The name of the experiment, which is that of its folder."""
+        return self.folder.name
+
+    @property
+    def title(self) -> str:
+        """What stands above its tables."""
+        return self.config.title or self.name
+
+    @property
+    def note(self) -> str:
+        """What its file says for under its tables, on one line."""
+        return " ".join((self.config.note or "").split())
 
     @property
     def dataset(self) -> str:
-        """Key of the data set, from the trials or else from the configuration."""
-        if len(self.trials):
-            return str(self.trials["dataset"].iloc[0])
-        given = self.config.get("dataset", "")
-        return str(given.get("name", "") if isinstance(given, dict) else given)
-
-    @cached_property
-    def role(self) -> Role:
-        """What the experiment is for; an unknown word keeps it out of the paper."""
-        said = self.config.get("role")
-        if said is None:
-            return Role.COMPARISON
-        return Role(said) if said in list(Role) else Role.EXAMPLE
+        """Key of the data set."""
+        return self.config.dataset.name
 
     @property
-    def figures(self) -> dict[str, Any]:
-        """The ``figures`` mapping of the configuration, empty where absent."""
-        given = self.config.get("figures")
-        return given if isinstance(given, dict) else {}
+    def role(self) -> Role:
+        """What the experiment is for."""
+        return self.config.role or Role.COMPARISON
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        """What the run noted about the data; empty before the first run."""
+        found: dict[str, Any] = self.provenance.get("facts") or {}
+        return found
 
     @property
     def sizes(self) -> dict[str, Any]:
-        """Name, title and sizes of the loaded data, as far as provenance tells.
-
-        Read from the block ``dataset`` (``name``, ``title``, ``n_samples``,
-        ``n_features``, ``n_classes``) or else from ``facts``.
-        """
-        found: dict[str, Any] = {"name": self.dataset}
-        facts = self.provenance.get("facts")
-        if isinstance(facts, dict):
-            found |= {key: facts.get(key) for key in ("n_samples", "n_features")}
-            found["n_classes"] = len(facts.get("class_sizes") or ()) or None
-        block = self.provenance.get("dataset")
-        if isinstance(block, dict):
-            found |= {key: value for key, value in block.items() if value is not None}
-        return found
+        """Name, title and sizes of the loaded data, as far as provenance tells."""
+        return {"name": self.dataset, **self.provenance.get("dataset", {})}
 
     @property
     def command(self) -> str:
@@ -122,48 +91,25 @@ class Experiment:
         return run_command(self.name)
 
     @cached_property
-    def entries(self) -> dict[str, Mapping[str, Any]]:
+    def entries(self) -> dict[str, MethodEntry]:
         """The methods as the configuration lists them, by name."""
-        listed = self.config.get("methods")
-        found = [
-            entry if isinstance(entry, dict) else {"method": entry}
-            for entry in (listed if isinstance(listed, list) else ())
-        ]
-        return {str(e.get("name") or e.get("method")): e for e in found}
-
-    @cached_property
-    def method_order(self) -> tuple[str, ...]:
-        """Entry names in the order of the configuration, then of the trials."""
-        names = [*self.entries, *(str(name) for name in self.trials["method"].unique())]
-        return tuple(dict.fromkeys(names))
+        return {entry.entry: entry for entry in self.config.methods}
 
     @cached_property
     def cluster_counts(self) -> tuple[int, ...]:
         """The values of K asked for or found, in increasing order."""
-        given = self.config.get("n_clusters") or []
-        asked = given if isinstance(given, list) else [given]
-        found = self.trials["n_clusters"]
-        whole = {k for k in asked if is_whole(k)}
-        return tuple(sorted(whole | set(self._members) | set(found)))
+        found = set(self.trials["n_clusters"])
+        return tuple(sorted({*self.config.n_clusters, *self._members, *found}))
 
     def planned(self, n_clusters: int) -> int:
         """Return how many trials a cell should have."""
-        found = self._found.get(n_clusters, 0)
-        asked = self.config.get("trials")
-        members = self._members.get(n_clusters, 1)
-        return max(found, asked * members) if is_whole(asked) else found
+        asked = self.config.trials * self._members.get(n_clusters, 1)
+        return max(asked, self._found.get(n_clusters, 0))
 
     @cached_property
-    def _members(self) -> dict[int, int]:
+    def _members(self) -> Counter[int]:
         """Of a collection: how many of its data sets have each number of classes."""
-        facts = self.provenance.get("facts")
-        listed = facts.get("members") if isinstance(facts, dict) else None
-        found = [
-            member.get("n_classes")
-            for member in (listed if isinstance(listed, list) else ())
-            if isinstance(member, dict)
-        ]
-        return Counter(k for k in found if is_whole(k))
+        return Counter(m["n_classes"] for m in self.facts.get("members", ()))
 
     @cached_property
     def _found(self) -> dict[int, int]:
@@ -173,28 +119,26 @@ class Experiment:
     @property
     def missing(self) -> int:
         """Number of planned trials that have no row in ``trials.csv`` yet."""
-        groups = self.trials.groupby(["n_clusters", "method", "lambda"], dropna=False)
-        started = sum(
-            max(0, self.planned(int(group["n_clusters"].iloc[0])) - len(group))
-            for _, group in groups
-        )
-        return started + sum(
-            self.planned(k)
-            for k in self.cluster_counts
-            for name in self.method_order
-            if not (
-                (self.trials["n_clusters"] == k) & (self.trials["method"] == name)
-            ).any()
-        )
+        named = ["n_clusters", "method", "lambda"]
+        counts = self.trials.groupby(named, dropna=False).size().reset_index(name="n")
+        started = set(zip(counts["n_clusters"], counts["method"], strict=True))
+        cells = {(k, name) for k in self.cluster_counts for name in self.entries}
+        begun = zip(counts["n_clusters"], counts["n"], strict=True)
+        open_trials = [max(0, self.planned(k) - n) for k, n in begun]
+        open_trials += [self.planned(k) for k, _ in cells - started]
+        return int(sum(open_trials))
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Results:
-    """All experiments of a results folder, in the order of their names."""
+    """All experiments of a results folder, in the order of their names.
+
+    ``problems`` says in sentences what could not be read.
+    """
 
     folder: Path
     experiments: tuple[Experiment, ...] = ()
-    memory: dict[Hashable, Any] = field(default_factory=dict, init=False, repr=False)
+    problems: tuple[str, ...] = ()
 
     @cached_property
     def trials(self) -> pd.DataFrame:
@@ -202,11 +146,6 @@ class Results:
         filled = [e.trials for e in self.experiments if len(e.trials)]
         empty = pd.DataFrame(columns=list(trial_columns()))
         return pd.concat(filled or [empty], ignore_index=True)
-
-    @property
-    def problems(self) -> tuple[str, ...]:
-        """What could not be read, as sentences."""
-        return tuple(text for e in self.experiments for text in e.problems)
 
     @property
     def study(self) -> tuple[Experiment, ...]:
@@ -220,17 +159,11 @@ class Results:
     @property
     def in_tables(self) -> tuple[Experiment, ...]:
         """The experiments of the combined tables: roles in order, main ones first."""
-        found = self.of(*TABLE_ROLES)
-        order = list(TABLE_ROLES)
-        return tuple(
-            sorted(
-                found, key=lambda e: (order.index(e.role), e.name != e.dataset, e.name)
-            )
-        )
 
-    def get(self, name: str) -> Experiment | None:
-        """Return the experiment of this name, or None."""
-        return next((e for e in self.experiments if e.name == name), None)
+        def place(e: Experiment) -> tuple[int, bool, str]:
+            return TABLE_ROLES.index(e.role), e.name != e.dataset, e.name
+
+        return tuple(sorted(self.of(*TABLE_ROLES), key=place))
 
 
 def run_command(name: str) -> str:
@@ -255,66 +188,47 @@ def load_results(folder: str | Path, names: Sequence[str] = ()) -> Results:
         Read only these experiments. An unknown name is an error that lists the
         experiments there are.
     """
-    folder = Path(folder)
-    found = sorted(
-        path.name
-        for path in (folder.iterdir() if folder.is_dir() else ())
-        if not is_reserved(path.name) and _is_experiment(path)
-    )
+    stores = {store.name: store for store in list_experiments(folder)}
     for name in names:
-        if name not in found:
-            there = ", ".join(found) or "none yet"
+        if name not in stores:
+            there = ", ".join(stores) or "none yet"
             raise InputError(
                 f"There is no experiment {name!r} in {folder}."
-                f"{did_you_mean(name, found)} Experiments there: {there}."
+                f"{did_you_mean(name, stores)} Experiments there: {there}."
             )
-    chosen = [name for name in found if not names or name in names]
+    problems: list[str] = []
+    chosen = [store for name, store in stores.items() if not names or name in names]
+    found = [load_experiment(store, problems) for store in chosen]
     return Results(
-        folder=folder,
-        experiments=tuple(load_experiment(folder / name) for name in chosen),
+        folder=Path(folder),
+        experiments=tuple(e for e in found if e is not None),
+        problems=tuple(problems),
     )
 
 
-def _is_experiment(path: Path) -> bool:
-    marks = (layout.TRIALS_FILE, layout.EXPERIMENT_FILE)
-    return any((path / mark).is_file() for mark in marks)
+def load_experiment(store: ExperimentStore, problems: list[str]) -> Experiment | None:
+    """Read one experiment; None if its configuration is damaged.
 
-
-def _mapping(path: Path, problems: list[str]) -> dict[str, Any]:
-    """Return a YAML or JSON file that holds a mapping; empty where there is none."""
-    if not path.is_file():
-        return {}
+    ``problems`` takes a sentence for whatever cannot be read and is left out.
+    """
+    provenance: dict[str, Any] = {}
     try:
-        with own_file(path):
-            if path.suffix == ".json":
-                return {**json.loads(read_text(path))}
-            return {**read_yaml(path).data}
+        config = store.config()
     except SymmfError as error:
         problems.append(str(error))
-        return {}
-
-
-def load_experiment(folder: Path) -> Experiment:
-    """Read one experiment; what cannot be read is noted and left out."""
-    problems: list[str] = []
-    trials, traces = read_tables(folder, problems)
-    for frame in (trials, traces):
-        frame["experiment"] = folder.name
-    config = _mapping(folder / layout.EXPERIMENT_FILE, problems)
-    if config.get("role") is not None and config["role"] not in list(Role):
-        problems.append(
-            f"{folder.name}/{layout.EXPERIMENT_FILE} gives the role "
-            f"{str(config['role'])[:40]!r}, which is none of {', '.join(Role)}; the "
-            "experiment enters nothing that concerns the paper."
-        )
+        return None
+    try:
+        if (store.folder / PROVENANCE_FILE).is_file():
+            provenance = store.provenance()
+    except SymmfError as error:
+        problems.append(str(error))
+    trials, traces = read_tables(store.folder, problems)
     return Experiment(
-        name=folder.name,
-        folder=folder,
-        trials=trials,
-        traces=traces,
+        folder=store.folder,
         config=config,
-        provenance=_mapping(folder / layout.PROVENANCE_FILE, problems),
-        problems=tuple(problems),
+        trials=trials.assign(experiment=store.name),
+        traces=traces.assign(experiment=store.name),
+        provenance=provenance,
     )
 
 

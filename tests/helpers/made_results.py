@@ -117,6 +117,13 @@ def write(
                     "n_classes": sizes[2],
                 },
                 "packages": {"numpy": "2.3.0", "scipy": "1.17.1"},
+                "facts": {
+                    "data_digest": "made up",
+                    "n_samples": sizes[0],
+                    "n_features": sizes[1],
+                    "class_sizes": [sizes[0] // sizes[2]] * sizes[2],
+                    "defaults": {},
+                },
             }
         )
     )

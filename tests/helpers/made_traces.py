@@ -217,7 +217,10 @@ def traced_experiment(folder: Path, name: str, entries: list[dict[str, Any]]) ->
         "dataset": "coil20",
         "n_clusters": [4],
         "trials": 3,
-        "methods": entries,
+        "methods": [
+            {key: e[key] for key in e.keys() - {"weight", "steps", "matrix"}}
+            for e in entries
+        ],
     }
     return write(folder, config, rows, traces)
 

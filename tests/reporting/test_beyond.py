@@ -138,9 +138,10 @@ def collection(folder: Path) -> None:
         "methods": [entry("kmeans", name=n, label=n.title()) for n in ari],
     }  # fmt: skip
     here = write(folder, config, rows)
-    members = [{"n_classes": 2}, {"n_classes": 2}, {"n_classes": 3}]
+    one = {"data_digest": "made up", "n_samples": 6, "n_features": 2}
+    members = [{**one, "n_classes": k} for k in (2, 2, 3)]
     text = json.loads((here / "provenance.json").read_text())
-    text["facts"] = {"members": members}
+    text["facts"]["members"] = members
     (here / "provenance.json").write_text(json.dumps(text))
 
 

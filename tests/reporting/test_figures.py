@@ -184,7 +184,7 @@ def test_the_stored_matrix_decides_which_errors_share_an_axis(tmp_path: Path) ->
         ],
     )
     (experiment,) = load_results(tmp_path).experiments
-    found = by_problem(experiment, experiment.method_order)
+    found = by_problem(experiment, list(experiment.entries))
     assert {p.title: (p.symbol, names) for p, names in found.items()} == {
         "M: self tuning": ("‖M − HHᵀ‖² / ‖M‖²", ["symhals", "free"]),
         "M: self tuning, λ = 0.5": ("‖M − HHᵀ‖² / ‖M‖²", ["symnmf"]),
@@ -385,7 +385,7 @@ def test_one_look_per_method_everywhere(results) -> None:
         if base and reading.method == reading.estimator:
             assert (look.color, look.marker) == (base.color, base.marker)
     for experiment in results.experiments:
-        looks = [book.look(experiment.name, m) for m in experiment.method_order]
+        looks = [book.look(experiment.name, m) for m in experiment.entries]
         assert len(set(looks)) == len(looks)
     nine = [LOOKS[name] for name in LOOKS][:9]
     assert len({(look.color, look.marker) for look in nine}) == 9

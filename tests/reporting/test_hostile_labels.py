@@ -104,7 +104,8 @@ def test_words_that_no_encoding_has_are_shown(tmp_path: Path) -> None:
     (folder / "experiment.yaml").write_text(text)
     for command in (tables, compare):
         done = CliRunner().invoke(command, ["--results", str(tmp_path)])
-        assert done.exit_code == 0, done.output
+        assert done.exit_code == 1
+        assert "experiment.yaml" in done.output
 
 
 def test_letters_that_the_fonts_lack_give_no_warning(tmp_path: Path) -> None:

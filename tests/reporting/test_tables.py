@@ -8,7 +8,13 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from made_results import lambda_experiment, table_experiment
+from made_results import (
+    entry,
+    lambda_experiment,
+    table_experiment,
+    trial_row,
+    write,
+)
 from made_traces import full
 from rich.console import Console
 
@@ -17,7 +23,6 @@ from symmf.reporting.results import load_results
 from symmf.reporting.tables.latex import to_latex
 from symmf.reporting.tables.markdown import to_markdown
 from symmf.reporting.tables.model import (
-    PrintedCell,
     combined_table,
     experiment_table,
     missing_tables,
@@ -161,17 +166,23 @@ def test_one_data_set_alone_and_one_method_alone(tmp_path: Path) -> None:
     assert r"\pm" not in to_latex(table, std=True)
 
 
-def test_equal_printed_values_share_the_mark() -> None:
-    from symmf.reporting.tables.model import TableRow, _mark
-
-    values = (0.70001, 0.70002, 0.6, 0.6)
+def test_equal_printed_values_share_the_mark(tmp_path: Path) -> None:
+    scores = {"a": 0.70001, "b": 0.70002, "c": 0.6, "d": 0.6}
+    entries = [entry("symmf", name=name, paper_row="none") for name in scores]
     rows = [
-        TableRow(title="x", cells=(PrintedCell(mean=v, n_good=1, n_total=1),))
-        for v in values
+        trial_row("mine", "digits", 2, t, e, scores[e["name"]])
+        for e in entries
+        for t in range(2)
     ]
-    marked = [row.cells[0] for row in _mark(rows)]
-    assert [e.best for e in marked] == [True, True, False, False]
-    assert [e.second for e in marked] == [False, False, True, True]
+    config = {
+        "name": "mine", "dataset": "digits", "n_clusters": [2], "trials": 2,
+        "methods": entries,
+    }  # fmt: skip
+    write(tmp_path, config, rows)
+    results = load_results(tmp_path)
+    table = experiment_table(results.experiments[0], results, "ac")
+    marks = [row.cells[0].mark for row in table.rows]
+    assert marks == ["best", "best", "second", "second"]
 
 
 def test_what_is_missing_is_named_with_its_command(results) -> None:

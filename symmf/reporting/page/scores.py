@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from typing import Any
 
 import pandas as pd
@@ -11,8 +10,8 @@ import pandas as pd
 from symmf.paper import METRIC_TITLES, ROWS
 from symmf.reporting.page.grid import KINDS, Column, Grid, grid
 from symmf.reporting.results import Results
-from symmf.reporting.selection.cells import Cell, Row, collect, dataset_title
-from symmf.reporting.tables.model import PrintedCell, Table, combined_table
+from symmf.reporting.selection.cells import Cell, collect, dataset_title
+from symmf.reporting.tables.model import ABSENT, PrintedCell, Table, combined_table
 from symmf.reporting.verdicts.values import KEY_LENGTH, judge
 
 Section = dict[str, Any]
@@ -34,9 +33,10 @@ COMPARE_COLUMNS = (
 )
 
 
-def cell_name(experiment: str, method: str, n_clusters: int) -> str:
+def cell_name(cell: Cell) -> str:
     """Return the identifier of the trials behind a value, the same for all metrics."""
-    return f"{experiment}|{method}|{n_clusters}"
+    reading = cell.reading
+    return f"{reading.experiment}|{reading.name}|{cell.n_clusters}"
 
 
 def trials_data(results: Results) -> str:
@@ -46,10 +46,9 @@ def trials_data(results: Results) -> str:
     """
     found: dict[str, dict[int, list[Any]]] = {}
     for position, metric in enumerate(METRIC_TITLES):
-        for cell in _cells(results, metric):
-            reading = cell.reading
-            name = cell_name(reading.experiment, reading.name, cell.n_clusters)
-            lines = found.setdefault(name, {})
+        rows = collect(results, metric)
+        for cell in (c for row in rows for c in row.cells.values() if c.n_good):
+            lines = found.setdefault(cell_name(cell), {})
             for (trial, value), key in zip(cell.scores, cell.keys, strict=True):
                 line = lines.setdefault(trial, [trial, key[:KEY_LENGTH], None, None])
                 line[2 + position] = round(value, 4)
@@ -57,16 +56,11 @@ def trials_data(results: Results) -> str:
     return json.dumps(plain, separators=(",", ":")).replace("<", "\\u003c")
 
 
-def _cells(results: Results, metric: str) -> Iterator[Cell]:
-    for row in collect(results, metric):
-        yield from (cell for cell in row.cells.values() if cell.n_good)
-
-
 def comparison_grid(comparison: pd.DataFrame, results: Results) -> Grid:
     """Return the published values beside ours, filterable."""
     frame = comparison.copy()
     frame["cell"] = [
-        cell_name(line["experiment"], line["method"], line["n_clusters"])
+        f"{line['experiment']}|{line['method']}|{line['n_clusters']}"
         if line["n_good"]
         else ""
         for line in frame.to_dict("records")
@@ -93,63 +87,34 @@ def comparison_grid(comparison: pd.DataFrame, results: Results) -> Grid:
 
 def score_tables(results: Results, comparison: pd.DataFrame) -> list[Section]:
     """Return Tables II and III with ours, the published values and differences."""
-    published = {
-        (line["metric"], line["row"], line["dataset"], line["n_clusters"]): line[
-            "published"
-        ]
-        for line in comparison.to_dict("records")
-    }
-    out = []
-    for metric, title in METRIC_TITLES.items():
-        table = combined_table(results, metric)
-        if table.columns:
-            sources = _sources(table, collect(results, metric))
-            out.append(_score_section(table, title, sources, published))
-    return out
-
-
-def _sources(table: Table, rows: tuple[Row, ...]) -> list[Row | None]:
-    """Return the row of cells behind every printed row."""
-    primary = {ROWS[row.key.paper_row]: row for row in rows if row.primary}
-    further = iter([row for row in rows if not row.primary])
-    top = len(table.rows) - sum(not row.primary for row in rows)
-    return [
-        primary.get(printed.title) if index < top else next(further)
-        for index, printed in enumerate(table.rows)
-    ]
+    keys = ["metric", "row", "dataset", "n_clusters"]
+    published = comparison.drop_duplicates(keys).set_index(keys)["published"].to_dict()
+    tables = [combined_table(results, metric) for metric in METRIC_TITLES]
+    return [_score_section(table, published) for table in tables if table.columns]
 
 
 def _score_section(
-    table: Table,
-    title: str,
-    sources: list[Row | None],
-    published: dict[tuple[str, str | None, str, int], float],
+    table: Table, published: dict[tuple[str, str | None, str, int], float]
 ) -> Section:
     bodies: list[list[Section]] = [[], []]
-    for printed, source in zip(table.rows, sources, strict=True):
-        paper_row = source.paper_row if source else None
-        if source is None:
-            paper_row = {label: key for key, label in ROWS.items()}.get(printed.title)
-        known = source.cells if source else {}
-        cells = [
-            _score_cell(
-                shown, known.get(key), published.get((table.metric, paper_row, *key))
-            )
-            for shown, key in zip(printed.cells, table.columns, strict=True)
+    for line in table.rows:
+        values = [
+            published.get((table.metric, line.row.paper_row, *key))
+            for key in table.columns
         ]
-        names = dict.fromkeys(cell.reading.experiment for cell in known.values())
-        bodies[printed.below].append(
+        found = (cell.reading.experiment for cell in line.row.cells.values())
+        bodies[line.below].append(
             {
-                "title": printed.title,
-                "emphasis": printed.emphasis,
-                "experiments": list(names),
-                "cells": cells,
+                "title": line.title,
+                "emphasis": line.emphasis,
+                "experiments": list(dict.fromkeys(found)),
+                "cells": list(map(_score_cell, line.cells, values)),
             }
         )
     return {
         "name": f"scores-{table.metric}",
         "metric": table.metric,
-        "title": title,
+        "title": METRIC_TITLES[table.metric],
         "caption": table.caption,
         "groups": table.groups,
         "columns": [k for _, k in table.columns],
@@ -158,21 +123,19 @@ def _score_section(
     }
 
 
-def _score_cell(shown: PrintedCell, cell: Cell | None, paper: float | None) -> Section:
-    run = shown.n_good > 0
-    verdict = name = ""
-    if cell and run:
-        name = cell_name(cell.reading.experiment, cell.reading.name, cell.n_clusters)
-        verdict = "" if paper is None else str(judge(cell, paper))
+def _score_cell(shown: PrintedCell, paper: float | None) -> Section:
+    cell = shown.cell if shown.n_good else None
+    verdict = judge(cell, paper) if cell and paper is not None else ""
+    difference = cell.mean - paper if cell and paper is not None else None
     return {
         "ours": shown.text,
-        "spread": shown.spread if run else "",
+        "spread": shown.spread,
         "share": shown.share,
         "best": shown.best,
         "second": shown.second,
-        "paper": "–" if paper is None else f"{paper:.3f}",
-        "difference": "–" if paper is None or not run else f"{shown.mean - paper:+.3f}",
+        "paper": ABSENT if paper is None else f"{paper:.3f}",
+        "difference": ABSENT if difference is None else f"{difference:+.3f}",
         "kind": KINDS.get(verdict, ""),
-        "cell": name,
-        "value": f"{shown.mean:.7g}" if run else "",
+        "cell": cell_name(cell) if cell else "",
+        "value": f"{cell.mean:.7g}" if cell else "",
     }

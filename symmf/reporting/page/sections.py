@@ -8,7 +8,6 @@ from typing import Any
 
 import pandas as pd
 
-from symmf.common.files import read_file
 from symmf.paper import METRIC_TITLES, ROWS
 from symmf.reporting.page.grid import Column, Grid, grid
 from symmf.reporting.results import Experiment, Results
@@ -132,19 +131,17 @@ def experiment_sections(results: Results) -> list[Section]:
 
 def _experiment(experiment: Experiment) -> Section:
     status = experiment.trials["status"].value_counts().to_dict()
-    path = experiment.folder / "experiment.yaml"
-    config = read_file(path).decode("utf-8", "replace") if path.is_file() else ""
     provenance = {k: v for k, v in experiment.provenance.items() if k != "facts"}
     return {
         "name": experiment.name,
-        "title": str(experiment.config.get("title") or ""),
-        "note": str(experiment.config.get("note") or ""),
+        "title": experiment.config.title or "",
+        "note": experiment.config.note or "",
         "command": str(experiment.provenance.get("command") or experiment.command),
         "n_good": int(status.get("ok", 0)),
         "n_bad": int(sum(n for name, n in status.items() if name != "ok")),
         "n_missing": experiment.missing,
         "provenance": flatten(provenance),
-        "config": config,
+        "config": experiment.config.as_yaml(),
     }
 
 

@@ -10,9 +10,8 @@ from __future__ import annotations
 
 import math
 import textwrap
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -21,6 +20,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FixedLocator, LogLocator, NullLocator
 
 from symmf.common.texts import plot_text
+from symmf.experiment.config.parts import ConvergenceFigure
 from symmf.reporting.plots.base import Drawing, Gallery, Tooltips
 from symmf.reporting.plots.legend import legend_below
 from symmf.reporting.plots.style import Look, StyleBook
@@ -37,7 +37,7 @@ COLUMNS = ["panel", "method", "label", "x_axis", "y_axis"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Panel:
+class Chart:
     """What one pair of axes shows."""
 
     title: str
@@ -73,7 +73,7 @@ def convergence(results: Results) -> Gallery:
     """
     book = StyleBook(r for e in results.experiments for r in readings(e))
     traced = [e for e in results.experiments if len(e.traces)]
-    asked = [e for e in traced if "convergence" in e.figures]
+    asked = [e for e in traced if e.config.figures.convergence]
     drawings = tuple(_figure(e, book) for e in asked or traced if panels_of(e))
     missing: tuple[Missing, ...] = ()
     if not drawings:
@@ -87,35 +87,31 @@ def convergence(results: Results) -> Gallery:
     return Gallery(drawings=drawings, missing=missing)
 
 
-def _asked(experiment: Experiment) -> Mapping[str, Any]:
-    asked = experiment.figures.get("convergence")
-    return asked if isinstance(asked, dict) else {}
+def _asked(experiment: Experiment) -> ConvergenceFigure:
+    return experiment.config.figures.convergence or ConvergenceFigure(
+        columns=None, note=""
+    )
 
 
-def panels_of(experiment: Experiment) -> list[Panel]:
+def panels_of(experiment: Experiment) -> list[Chart]:
     """Return the panels asked for, or the plain ones, each of one matrix only."""
     largest = int(max(experiment.traces["n_clusters"]))
-    given = _asked(experiment).get("panels")
-    asked = [p for p in given if isinstance(p, dict)] if isinstance(given, list) else []
-    if not asked:
-        points = experiment.traces.groupby("method")["iteration"].nunique()
-        names = [name for name in experiment.method_order if name in points.index]
-        asked = [
-            {"x": "iteration", "methods": names},
-            {"x": "seconds", "methods": names},
-        ]
+    traced = set(experiment.traces["method"])
+    names = tuple(name for name in experiment.entries if name in traced)
     wanted = [
-        Panel(
-            title=str(panel.get("title") or ""),
-            methods=tuple(str(name) for name in panel.get("methods") or ()),
-            x=str(panel.get("x") or "iteration"),
-            y=str(panel.get("y") or "error"),
-            n_clusters=int(panel.get("n_clusters") or largest),
-            xscale=str(panel.get("xscale") or ""),
-            note=str(panel.get("note") or ""),
-            cut=not given,
+        Chart(
+            title=panel.title,
+            methods=tuple(panel.methods),
+            x=panel.x,
+            y=panel.y,
+            n_clusters=panel.n_clusters or largest,
+            xscale=panel.xscale or "",
+            note=panel.note,
         )
-        for panel in asked
+        for panel in _asked(experiment).panels
+    ] or [
+        Chart(title="", methods=names, x=x, n_clusters=largest, cut=True)
+        for x in X_TITLES
     ]
     divided = [_divided(experiment, panel) for panel in wanted]
     if len({len(parts) for parts in divided}) == 1:
@@ -124,7 +120,7 @@ def panels_of(experiment: Experiment) -> list[Panel]:
     return [part for parts in divided for part in parts]
 
 
-def _divided(experiment: Experiment, panel: Panel) -> list[Panel]:
+def _divided(experiment: Experiment, panel: Chart) -> list[Chart]:
     """Return a panel for each problem that the entries of a panel solve."""
     groups = by_problem(experiment, panel.methods)
     if len(groups) == 1:
@@ -146,7 +142,7 @@ def _divided(experiment: Experiment, panel: Panel) -> list[Panel]:
 def _figure(experiment: Experiment, book: StyleBook) -> Drawing:
     panels = panels_of(experiment)
     asked = _asked(experiment)
-    columns = int(asked.get("columns") or {1: 1, 3: 3, 7: 4}.get(len(panels), 2))
+    columns = asked.columns or {1: 1, 3: 3, 7: 4}.get(len(panels), 2)
     n_rows = math.ceil(len(panels) / columns) or 1
     figure = Figure(figsize=(3.4 * columns, 2.6 * n_rows), layout="constrained")
     axes = np.atleast_1d(figure.subplots(n_rows, columns)).ravel()
@@ -164,7 +160,7 @@ def _figure(experiment: Experiment, book: StyleBook) -> Drawing:
     for ax in axes[len(panels) :]:
         ax.set_axis_off()
     legend_below(figure)
-    title = str(experiment.config.get("title") or experiment.name)
+    title = experiment.title
     return Drawing(
         name="convergence",
         experiment=experiment.name,
@@ -182,7 +178,7 @@ def _letter(index: int) -> str:
     return (_letter(first - 1) if first else "") + chr(ord("a") + last)
 
 
-def _caption(experiment: Experiment, panels: Sequence[Panel], absent: list[str]) -> str:
+def _caption(experiment: Experiment, panels: Sequence[Chart], absent: list[str]) -> str:
     n_trials = int(experiment.traces["trial"].nunique())
     counts = sorted({panel.n_clusters for panel in panels})
     words = [
@@ -192,10 +188,10 @@ def _caption(experiment: Experiment, panels: Sequence[Panel], absent: list[str])
     ]
     labels = {r.method: r.label for r in readings(experiment)}
     drawn = {name for panel in panels for name in panel.methods}
-    if len({panel.symbol for panel in panels}) > 1 or _asked(experiment) == {}:
+    if len({panel.symbol for panel in panels}) > 1 or not _asked(experiment).panels:
         single = [
             labels.get(name, name)
-            for name in experiment.method_order
+            for name in experiment.entries
             if name not in drawn and (experiment.traces["method"] == name).any()
         ]
         if len(panels) > len(X_TITLES):
@@ -214,7 +210,7 @@ def _caption(experiment: Experiment, panels: Sequence[Panel], absent: list[str])
         for index, panel in enumerate(panels)
         if panel.note
     ]
-    words.append(str(_asked(experiment).get("note") or ""))
+    words.append(_asked(experiment).note)
     return " ".join(word for word in words if word)
 
 
@@ -222,13 +218,13 @@ def _no_data() -> pd.DataFrame:
     return pd.DataFrame(columns=[*COLUMNS, "x", "median", "low", "high", "n_trials"])
 
 
-def _table(curve: Curve, panel: Panel, letter: str) -> pd.DataFrame:
+def _table(curve: Curve, panel: Chart, letter: str) -> pd.DataFrame:
     values = (letter, curve.method, curve.label, panel.x, curve.measured)
     head = dict(zip(COLUMNS, values, strict=True))
     return curve.table.assign(**head)[[*COLUMNS, *curve.table.columns]]
 
 
-def curves_of(experiment: Experiment, panel: Panel) -> tuple[list[Curve], list[str]]:
+def curves_of(experiment: Experiment, panel: Chart) -> tuple[list[Curve], list[str]]:
     """Return the curves of a panel and the labels of methods without traces."""
     labels = {r.method: r.label for r in readings(experiment)}
     curves: list[Curve] = []
@@ -251,7 +247,7 @@ def curves_of(experiment: Experiment, panel: Panel) -> tuple[list[Curve], list[s
 
 def _draw_panel(
     ax: Axes,
-    panel: Panel,
+    panel: Chart,
     letter: str,
     curves: Sequence[Curve],
     looks: Sequence[Look],
@@ -292,7 +288,7 @@ def _draw_panel(
     return tooltips
 
 
-def _limits(experiment: Experiment, panel: Panel) -> tuple[float, float] | None:
+def _limits(experiment: Experiment, panel: Chart) -> tuple[float, float] | None:
     """Return where to cut an axis that the first iterations would fill, or None.
 
     The iterations decide for the panel over time as well, so both have one scale.
@@ -326,7 +322,7 @@ def _lettered(title: str, letter: str) -> str:
     return f"({letter}) {title}" if letter and not title.startswith("(") else title
 
 
-def _head(ax: Axes, panel: Panel, letter: str) -> None:
+def _head(ax: Axes, panel: Chart, letter: str) -> None:
     # A sign never starts a line of its own.
     said = plot_text(panel.note).replace(" >= ", "\u00a0≥\u00a0")
     note = "\n".join(textwrap.wrap(said, 52))

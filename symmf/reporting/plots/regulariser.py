@@ -26,7 +26,7 @@ from symmf.reporting.plots.style import Look, StyleBook
 from symmf.reporting.results import Missing, Results, run_command
 from symmf.reporting.selection.cells import Cell, dataset_title
 from symmf.reporting.selection.readings import REFERENCE_WEIGHT, readings
-from symmf.reporting.selection.regulariser import Panel, grid_panels, pairings
+from symmf.reporting.selection.regulariser import WeightGrid, grid_panels, pairings
 from symmf.reporting.statistics.intervals import (
     INTERVAL_METHOD,
     PairedDifference,
@@ -114,7 +114,7 @@ def sensitivity(results: Results) -> Gallery:
 
 
 def _weight_series(
-    panel: Panel, metric: str, book: StyleBook, name: str
+    panel: WeightGrid, metric: str, book: StyleBook, name: str
 ) -> list[Series]:
     """Return an entry's cells over lambda, each paired with the one at lambda = 0."""
     out = []

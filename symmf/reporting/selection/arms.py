@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from symmf.paper.roles import ARM_TITLES, Role
 from symmf.paper.values import METRIC_TITLES, PROPOSED
-from symmf.reporting.results import Results, remembered
+from symmf.reporting.results import Results, made_once
 from symmf.reporting.selection.cells import Cell, CellKey, Row, cells, combine
 
 
@@ -37,7 +37,7 @@ class Arm:
         return [row for row in self.rows[metric] if row.paper_row != PROPOSED]
 
 
-@remembered
+@made_once
 def arms(results: Results) -> tuple[Arm, ...]:
     """Return the arms with results, the paper's own comparison first."""
     out = []
@@ -56,7 +56,7 @@ def arms(results: Results) -> tuple[Arm, ...]:
     return tuple(out)
 
 
-@remembered
+@made_once
 def proposed_cells(results: Results, role: Role, metric: str) -> dict[CellKey, Cell]:
     """Return, for each cell, the primary reading of "Ours" in experiments of a role."""
     out: dict[CellKey, Cell] = {}
@@ -68,7 +68,7 @@ def proposed_cells(results: Results, role: Role, metric: str) -> dict[CellKey, C
     return out
 
 
-@remembered
+@made_once
 def cells_of_role(
     results: Results, role: Role, metric: str
 ) -> dict[CellKey, list[Cell]]:

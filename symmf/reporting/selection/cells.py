@@ -11,15 +11,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from symmf.common.notation import FloatArray
 from symmf.paper.roles import ARM_TITLES, Role
 from symmf.paper.values import DATASET_TITLES, PROPOSED, ROWS
-from symmf.reporting.results import Experiment, Results, is_good, remembered
+from symmf.reporting.results import Experiment, Results, is_good, made_once
 from symmf.reporting.selection.readings import (
     REFERENCE_WEIGHT,
     Choice,
@@ -112,6 +110,12 @@ class Row:
     paper_row: str | None
     cells: Mapping[CellKey, Cell]
 
+    @classmethod
+    def absent(cls, paper_row: str) -> Row:
+        """Return a row of the paper that was not run."""
+        key = RowKey(paper_row=paper_row)
+        return cls(key=key, title=ROWS[paper_row], paper_row=paper_row, cells={})
+
     @property
     def primary(self) -> bool:
         """Whether the row is one of the paper's, by its primary reading."""
@@ -128,111 +132,81 @@ class Row:
         return any(cell.reading.oracle for cell in self.cells.values())
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Trials:
-    """The trials of an entry at one K, as arrays in the order of the trials."""
+class _Trial(NamedTuple):
+    """What a cell needs to know of a trial."""
 
-    trial: NDArray[np.int64]
-    weight: FloatArray
-    good: NDArray[np.bool_]
-    score: FloatArray
-    ac: FloatArray
-    silhouette: FloatArray
-    status: NDArray[np.object_]
-    key: NDArray[np.object_]
-
-    def __getitem__(self, chosen: Any) -> _Trials:
-        return _Trials(**{name: getattr(self, name)[chosen] for name in self.__slots__})
+    trial: int
+    weight: float
+    score: float
+    ac: float
+    silhouette: float
+    status: str
+    key: str
+    good: bool
 
 
-@remembered
+@made_once
 def cells(experiment: Experiment, metric: str) -> tuple[Cell, ...]:
     """Return every cell of an experiment for one metric, empty ones included."""
-    tables = _by_entry(experiment, metric)
-    nothing = next(iter(tables.values()))[:0] if tables else None
-    out: list[Cell] = []
-    for reading in readings(experiment):
-        for k in experiment.cluster_counts:
-            found = tables.get((reading.method, k), nothing)
-            out.append(_cell(reading, k, metric, found, experiment.planned(k)))
-    return tuple(out)
-
-
-def _by_entry(experiment: Experiment, metric: str) -> dict[tuple[str, int], _Trials]:
-    trials = experiment.trials.sort_values("trial", kind="stable")
-    whole = _Trials(
-        trial=trials["trial"].to_numpy(dtype=np.int64),
-        weight=trials["lambda"].to_numpy(dtype=float),
-        good=is_good(trials, metric).to_numpy(dtype=bool),
-        score=trials[metric].to_numpy(dtype=float),
-        ac=trials["ac"].to_numpy(dtype=float),
-        silhouette=trials["silhouette"].to_numpy(dtype=float),
-        status=trials["status"].to_numpy(dtype=object),
-        key=trials["key"].to_numpy(dtype=object),
+    frame = experiment.trials.sort_values("trial", kind="stable")
+    columns = ["trial", "lambda", metric, "ac", "silhouette", "status", "key"]
+    values = [*(frame[c].tolist() for c in columns), is_good(frame, metric).tolist()]
+    found: dict[tuple[str, int], list[_Trial]] = {}
+    places = zip(frame["method"], frame["n_clusters"], strict=True)
+    for place, row in zip(places, zip(*values, strict=True), strict=True):
+        found.setdefault(place, []).append(_Trial(*row))
+    return tuple(
+        _cell(reading, k, metric, found.get((reading.method, k), []), planned)
+        for reading in readings(experiment)
+        for k in experiment.cluster_counts
+        for planned in [experiment.planned(k)]
     )
-    places: dict[tuple[str, int], list[int]] = {}
-    named = zip(trials["method"], trials["n_clusters"], strict=True)
-    for index, (method, k) in enumerate(named):
-        places.setdefault((str(method), int(k)), []).append(index)
-    return {where: whole[np.array(indices)] for where, indices in places.items()}
 
 
 def _cell(
-    reading: Reading, k: int, metric: str, found: _Trials | None, n_total: int
+    reading: Reading, k: int, metric: str, found: list[_Trial], n_total: int
 ) -> Cell:
-    if found is None:
-        lost = f"{n_total} not run" if n_total else ""
-        return Cell(
-            reading=reading, n_clusters=k, metric=metric, scores=(), n_total=n_total,
-            lost=lost,
-        )  # fmt: skip
+    good = [t for t in found if t.good]
     if reading.choice is Choice.BLIND:
-        found = _best_silhouettes(found[found.good])
+        found = good = _best_silhouettes(good)
     elif reading.oracle or reading.weight is not None:
-        weight = best_weight(found[found.good]) if reading.oracle else reading.weight
-        found = found[found.weight == weight]
-    fine = found[found.good]
-    scores = zip(fine.trial.tolist(), fine.score.tolist(), strict=True)
+        weight = best_weight(good) if reading.oracle else reading.weight
+        found = [t for t in found if t.weight == weight]
+        good = [t for t in found if t.good]
+    bad = Counter(t.status for t in found if t.status != "ok")
+    if (rest := n_total - len(good) - bad.total()) > 0:
+        bad["not run"] = rest
+    order = sorted(bad, key=lambda status: (status == "not run", status))
     return Cell(
         reading=reading,
         n_clusters=k,
         metric=metric,
-        scores=tuple(scores),
+        scores=tuple((t.trial, t.score) for t in good),
         n_total=n_total,
-        keys=tuple(str(key) for key in fine.key),
-        lost=_lost(found, len(fine.trial), n_total),
+        keys=tuple(t.key for t in good),
+        lost=", ".join(f"{bad[status]} {status}" for status in order),
     )
 
 
-def _lost(trials: _Trials, n_good: int, n_total: int) -> str:
-    if n_good == n_total:
-        return ""
-    bad = Counter(str(status) for status in trials.status if status != "ok")
-    parts = [f"{bad[status]} {status}" for status in sorted(bad)]
-    rest = n_total - n_good - bad.total()
-    if rest > 0:
-        parts.append(f"{rest} not run")
-    return ", ".join(parts)
-
-
-def _best_silhouettes(trials: _Trials) -> _Trials:
+def _best_silhouettes(trials: list[_Trial]) -> list[_Trial]:
     """Keep, of every trial, the run with the best silhouette: no labels needed."""
-    known = trials[~np.isnan(trials.silhouette)]
-    order = np.lexsort((known.weight, -known.silhouette, known.trial))
-    _, first = np.unique(known.trial[order], return_index=True)
-    return known[order[first]]
+    best: dict[int, _Trial] = {}
+    known = [t for t in trials if not np.isnan(t.silhouette)]
+    for t in sorted(known, key=lambda t: (t.trial, -t.silhouette, t.weight)):
+        best.setdefault(t.trial, t)
+    return list(best.values())
 
 
-def best_weight(trials: _Trials) -> float:
+def best_weight(trials: list[_Trial]) -> float:
     """Return the lambda with the highest mean AC: a choice that peeks at labels."""
-    grid = np.unique(trials.weight[~np.isnan(trials.weight)])
-    means = [float(np.mean(trials.ac[trials.weight == weight])) for weight in grid]
-    if not means or all(np.isnan(means)):
-        return REFERENCE_WEIGHT
-    return float(grid[int(np.nanargmax(means))])
+    by_weight: dict[float, list[float]] = {}
+    for t in trials:
+        by_weight.setdefault(t.weight, []).append(t.ac)
+    means = {weight: float(np.mean(acs)) for weight, acs in by_weight.items()}
+    return max(sorted(means), key=means.__getitem__, default=REFERENCE_WEIGHT)
 
 
-@remembered
+@made_once
 def collect(results: Results, metric: str) -> tuple[Row, ...]:
     """Combine the table experiments into rows: the paper's, then further ones.
 

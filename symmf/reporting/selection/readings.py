@@ -8,15 +8,13 @@ AC of each cell, which peeks and is marked as such).
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any
 
-import numpy as np
-
 from symmf.paper.values import ROWS
-from symmf.reporting.results import Experiment, remembered
+from symmf.reporting.results import Experiment, made_once
 
 # The weight in the authors' released code; where a grid lacks it, the nearest one.
 REFERENCE_WEIGHT = 0.5
@@ -89,12 +87,7 @@ class Reading:
     @property
     def settings(self) -> dict[str, Any]:
         """The parameters of the entry, options of solver and labels among them."""
-        try:
-            given = json.loads(self.parameters or "{}")
-        except ValueError:
-            return {}
-        if not isinstance(given, dict):
-            return {}
+        given: dict[str, Any] = json.loads(self.parameters or "{}")
         for name in ("solver_options", "label_options"):
             given |= given.get(name) or {}
         return given
@@ -111,13 +104,30 @@ def reference_weight(values: Iterable[float]) -> float:
     return min(sorted(values), key=lambda value: abs(value - REFERENCE_WEIGHT))
 
 
-@remembered
+@made_once
 def readings(experiment: Experiment) -> tuple[Reading, ...]:
     """Return the readings of an experiment in its own order, primary ones marked."""
-    primaries = _primaries(experiment)
     out: list[Reading] = []
-    for base, grid, scored in _entries(experiment):
-        stands = base.paper_row is not None and base.method in primaries
+    by_method = dict(list(experiment.trials.groupby("method")))
+    for method, entry in experiment.entries.items():
+        trials = by_method.get(method, experiment.trials[:0])
+        row = entry.paper_row if entry.paper_row in ROWS else None
+        label = entry.label or method
+        if label == entry.method and row:
+            label = ROWS[row]  # no label was given
+        base = Reading(
+            experiment=experiment.name,
+            dataset=experiment.dataset,
+            method=method,
+            estimator=entry.method,
+            label=label.replace(">=", "≥").replace("<=", "≤"),
+            paper_row=row,
+            weight=None,
+            solver=" and ".join(sorted({*trials["solver"]} - {""})),
+            parameters=str(trials["parameters"].iloc[0]) if len(trials) else "{}",
+        )
+        stands = bool(row and entry.primary)
+        grid = sorted({float(v) for v in trials["lambda"].dropna()})
         if len(grid) < 2:
             out.append(replace(base, primary=stands))
             continue
@@ -126,48 +136,7 @@ def readings(experiment: Experiment) -> tuple[Reading, ...]:
             replace(base, weight=weight, primary=stands and weight == chosen)
             for weight in grid
         ]
-        choices = [*Choice] if scored else [Choice.ORACLE]
+        blind = trials["silhouette"].notna().any()
+        choices = [*Choice] if blind else [Choice.ORACLE]
         out += [replace(base, choice=choice) for choice in choices]
     return tuple(out)
-
-
-def _primaries(experiment: Experiment) -> set[str]:
-    """Return the entries that stand for their row of the paper, as the file says."""
-    return {
-        name
-        for name, entry in experiment.entries.items()
-        if entry.get("primary") is True
-    }
-
-
-def _entries(experiment: Experiment) -> Iterable[tuple[Reading, list[float], bool]]:
-    """Yield each entry, its grid of lambda, and whether it has silhouettes."""
-    trials = experiment.trials
-    for method in experiment.method_order:
-        here = trials[trials["method"] == method]
-        entry = experiment.entries.get(method, {})
-        first = here.iloc[0] if len(here) else None
-        paper_row = _text(first, "paper_row", entry, "")
-        estimator = _text(first, "estimator", entry, str(entry.get("method", "")))
-        label = _text(first, "label", entry, method)
-        if label == estimator and paper_row in ROWS:
-            label = ROWS[paper_row]  # no label was given
-        base = Reading(
-            experiment=experiment.name,
-            dataset=experiment.dataset,
-            method=method,
-            estimator=estimator,
-            label=label.replace(">=", "≥").replace("<=", "≤"),
-            paper_row=paper_row if paper_row in ROWS else None,
-            weight=None,
-            solver=" and ".join(sorted({str(name) for name in here["solver"]} - {""})),
-            parameters=_text(first, "parameters", {}, "{}"),
-        )
-        grid = sorted({float(v) for v in here["lambda"].dropna()})
-        yield base, grid, bool(np.isfinite(here["silhouette"]).any())
-
-
-def _text(row: Any, column: str, entry: Mapping[str, Any], otherwise: str) -> str:
-    if row is not None and str(row[column]):
-        return str(row[column])
-    return str(entry.get(column) or otherwise)

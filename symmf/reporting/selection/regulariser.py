@@ -12,7 +12,7 @@ from symmf.reporting.selection.readings import Reading, reference_weight
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Panel:
+class WeightGrid:
     """One experiment at one K with a grid of lambda."""
 
     experiment: Experiment
@@ -35,7 +35,7 @@ class Panel:
         return out
 
 
-def grid_panels(results: Results, at_least: int = 3) -> list[Panel]:
+def grid_panels(results: Results, at_least: int = 3) -> list[WeightGrid]:
     """Return the (experiment, K) with good trials at ``at_least`` values of lambda.
 
     The paper's three come first; if any of them is there, it alone is shown.
@@ -46,7 +46,7 @@ def grid_panels(results: Results, at_least: int = 3) -> list[Panel]:
         good = trials[(trials["status"] == "ok") & trials["lambda"].notna()]
         for k, group in good.groupby("n_clusters"):
             if group.groupby("method")["lambda"].nunique().max() >= at_least:
-                found.append(Panel(experiment=experiment, n_clusters=int(str(k))))
+                found.append(WeightGrid(experiment=experiment, n_clusters=int(str(k))))
     order = {CellKey(*key): index for index, key in enumerate(PAPER_PANELS)}
     chosen = [panel for panel in found if panel.key in order] or found
     return sorted(
@@ -99,7 +99,7 @@ def _pairings_of(experiment: Experiment, metric: str, at_least: int) -> list[Pai
         if cell.reading.weight is not None and cell.n_good
     }
     out = []
-    for method in experiment.method_order:
+    for method in experiment.entries:
         weights = {weight for name, weight, _ in table if name == method}
         positive = [weight for weight in weights if weight > 0]
         if 0.0 not in weights or not positive:

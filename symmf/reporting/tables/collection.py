@@ -23,8 +23,7 @@ HEADS = (
 
 def is_collection(experiment: Experiment) -> bool:
     """Tell whether an experiment ran over the data sets of a collection."""
-    facts = experiment.provenance.get("facts")
-    return isinstance(facts, dict) and bool(facts.get("members"))
+    return bool(experiment.facts.get("members"))
 
 
 def collection_tables(results: Results) -> list[PlainTable]:
@@ -49,8 +48,7 @@ def _table(experiment: Experiment) -> PlainTable:
         )
         for line in shown.to_dict("records")
     ]
-    title = str(experiment.config.get("title") or experiment.name)
-    note = " ".join(str(experiment.config.get("note") or "").split())
+    title, note = experiment.title, experiment.note
     notes = [
         "ARI: adjusted Rand index. Best in: data sets in which no other method scores "
         f"higher. Won – lost: data sets in which {first} scores higher than the method "
@@ -77,7 +75,7 @@ def collection_frame(experiment: Experiment) -> pd.DataFrame:
     scores = trials.pivot_table(
         index=["n_clusters", "trial"], columns="method", values="ari"
     )
-    order = [name for name in experiment.method_order if name in scores.columns]
+    order = [name for name in experiment.entries if name in scores.columns]
     if not order:
         return pd.DataFrame(columns=list(COLUMNS))
     top, first = scores.max(axis=1), scores[order[0]]

@@ -7,14 +7,13 @@ other modules of this room only write it down.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import pandas as pd
 
 from symmf.paper.roles import STUDY_ROLES
-from symmf.paper.values import DATASET_TITLES, ROWS, published_values
+from symmf.paper.values import DATASET_TITLES, PROPOSED, ROWS, published_values
 from symmf.reporting.results import Experiment, Missing, Results, run_command
 from symmf.reporting.selection.cells import (
     Cell,
@@ -37,47 +36,62 @@ DIGITS = 3
 ABSENT = "–"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class PrintedCell:
-    """One cell as it is printed."""
+    """A cell as it is printed; None where the row has none in this column."""
 
-    mean: float = math.nan
-    std: float = math.nan
-    n_good: int = 0
-    n_total: int = 0
+    cell: Cell | None = None
     best: bool = False
     second: bool = False
-    # Whose scores these are, so that the trials behind them can be found.
-    experiment: str = ""
-    entry: str = ""
-    values: tuple[float, ...] = ()
-    keys: tuple[str, ...] = ()
+
+    @property
+    def n_good(self) -> int:
+        """Number of trials that count."""
+        return self.cell.n_good if self.cell else 0
 
     @property
     def text(self) -> str:
         """The mean with the digits of the paper, or a dash."""
-        return f"{self.mean:.{DIGITS}f}" if self.n_good else ABSENT
+        return f"{self.cell.mean:.{DIGITS}f}" if self.cell and self.n_good else ABSENT
 
     @property
     def spread(self) -> str:
         """The standard deviation with the same digits; empty if undefined."""
-        return "" if math.isnan(self.std) else f"{self.std:.{DIGITS}f}"
+        known = self.cell and self.n_good > 1
+        return f"{self.cell.std:.{DIGITS}f}" if self.cell and known else ""
 
     @property
     def share(self) -> str:
         """Good out of planned trials, said only where some are missing."""
-        complete = self.n_good >= self.n_total
-        return "" if complete else f"{self.n_good}/{self.n_total}"
+        whole = self.cell is None or self.n_good >= self.cell.n_total
+        return "" if whole or not self.cell else f"{self.n_good}/{self.cell.n_total}"
+
+    @property
+    def mark(self) -> str:
+        """``best``, ``second`` or nothing."""
+        return "best" if self.best else "second" if self.second else ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TableRow:
-    """A title and one cell per column; ``below`` rows stand under a rule."""
+    """A row of cells with one printed cell per column.
 
-    title: str
+    ``below`` rows stand under a rule and do not compete for best and second.
+    """
+
+    row: Row
     cells: tuple[PrintedCell, ...]
     below: bool = False
-    emphasis: bool = False
+
+    @property
+    def title(self) -> str:
+        """What stands at its head."""
+        return self.row.title
+
+    @property
+    def emphasis(self) -> bool:
+        """Whether it is the proposed method's."""
+        return self.row.key.paper_row == PROPOSED
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -126,35 +140,27 @@ def score_table(
     """Lay out rows of cells as one table.
 
     With ``all_nine`` the paper's rows are all shown, run or not, as soon as one of
-    its data sets is there.
+    its data sets is there. Without rows of the paper all compete, except those that
+    peek at labels.
     """
     columns = tuple(cell_keys(rows))
-    laid = [_lay(row, columns) for row in rows]
-    named = {
-        row.paper_row: table_row
-        for row, table_row in zip(rows, laid, strict=True)
-        if row.primary and row.paper_row
-    }
+    top = {row.key.paper_row: row for row in rows if row.primary}
     if all_nine and any(name in DATASET_TITLES for name, _ in columns):
-        nothing = tuple(PrintedCell() for _ in columns)
-        for key, title in ROWS.items():
-            named.setdefault(key, TableRow(title=title, cells=nothing))
-    top = [replace(named[key], emphasis=key == "ours") for key in ROWS if key in named]
-    below = [
-        replace(table_row, below=bool(top))
-        for row, table_row in zip(rows, laid, strict=True)
-        if not (row.primary and row.paper_row)
-    ]
-    if top:
-        body = [*_mark(top), *below]
-    else:
-        # Without rows of the paper all compete, except those that peek at labels.
-        oracles = [row.oracle for row in rows]
-        marked = iter(_mark([r for r, o in zip(below, oracles, strict=True) if not o]))
-        body = [
-            row if oracle else next(marked)
-            for row, oracle in zip(below, oracles, strict=True)
+        top = {key: top.get(key) or Row.absent(key) for key in ROWS}
+    rest = [row for row in rows if not row.primary]
+    compete = list(top.values()) or [row for row in rest if not row.oracle]
+    marks = {key: _marks([row.cells.get(key) for row in compete]) for key in columns}
+    laid = []
+    for row in (*top.values(), *rest):
+        place = compete.index(row) if row in compete else None
+        cells = [
+            PrintedCell(
+                row.cells.get(key), *(marks[key][place] if place is not None else ())
+            )
+            for key in columns
         ]
+        below = bool(top) and not row.primary
+        laid.append(TableRow(row=row, cells=tuple(cells), below=below))
     short, title = METRICS[metric]
     return Table(
         name=short,
@@ -162,9 +168,19 @@ def score_table(
         caption=f"{title}, mean over trials",
         columns=columns,
         titles={name: dataset_title(name, results) for name, _ in columns},
-        rows=tuple(body),
-        notes=tuple(table_notes(rows, results, has_rule=bool(top and below))),
+        rows=tuple(laid),
+        notes=tuple(table_notes(rows, results, has_rule=bool(top and rest))),
     )
+
+
+def _marks(column: Sequence[Cell | None]) -> list[tuple[bool, bool]]:
+    """Tell of each cell if it is best or second; equal printed values share it."""
+    texts = [PrintedCell(cell).text for cell in column]
+    run = sorted({*texts} - {ABSENT}, reverse=True)
+    if sum(text != ABSENT for text in texts) < 2:
+        run = []
+    best, second = [*run, None, None][:2]
+    return [(text == best, text == second) for text in texts]
 
 
 def combined_table(results: Results, metric: str) -> Table:
@@ -208,51 +224,9 @@ def split_by_dataset(table: Table) -> list[Table]:
             replace(row, cells=tuple(row.cells[i] for i in chosen))
             for row in table.rows
         ]
-        shown = tuple(r for r in rows if any(e.n_good or e.n_total for e in r.cells))
+        shown = tuple(
+            r for r in rows if any(e.cell and e.cell.n_total for e in r.cells)
+        )
         columns = tuple(table.columns[i] for i in chosen)
         out.append(replace(table, columns=columns, rows=shown))
     return out
-
-
-def _lay(row: Row, columns: Sequence[CellKey]) -> TableRow:
-    def printed(cell: Cell | None) -> PrintedCell:
-        if cell is None:
-            return PrintedCell()
-        return PrintedCell(
-            mean=cell.mean,
-            std=cell.std,
-            n_good=cell.n_good,
-            n_total=cell.n_total,
-            experiment=cell.reading.experiment,
-            entry=cell.reading.name,
-            values=cell.values,
-            keys=cell.keys,
-        )
-
-    return TableRow(
-        title=row.title, cells=tuple(printed(row.cells.get(key)) for key in columns)
-    )
-
-
-def _mark(rows: Sequence[TableRow]) -> list[TableRow]:
-    """Mark best and second of every column; equal printed values share the mark."""
-    columns = [_marked(column) for column in zip(*(r.cells for r in rows), strict=True)]
-    return [
-        replace(row, cells=tuple(column[index] for column in columns))
-        for index, row in enumerate(rows)
-    ]
-
-
-def _marked(column: Sequence[PrintedCell]) -> list[PrintedCell]:
-    run = [cell.text for cell in column if cell.n_good]
-    if len(run) < 2:
-        return list(column)
-    best, second = [*sorted(set(run), reverse=True), None][:2]
-    return [
-        replace(
-            cell,
-            best=cell.n_good > 0 and cell.text == best,
-            second=cell.n_good > 0 and cell.text == second,
-        )
-        for cell in column
-    ]

@@ -47,7 +47,7 @@ def table_notes(rows: Sequence[Row], results: Results, *, has_rule: bool) -> lis
         listed = ", ".join(f"[{name}]" for name in apart)
         notes.append(f"Rows with {listed} are of the experiments whose names end so.")
     for experiment in results.experiments:
-        note = str(experiment.config.get("note") or "").strip()
+        note = (experiment.config.note or "").strip()
         if note and experiment.name in used:
             notes.append(f"{experiment.name}: {note}")
     return list(dict.fromkeys(notes))

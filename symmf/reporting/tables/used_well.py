@@ -121,8 +121,8 @@ def _notes(results: Results) -> list[str]:
         "marked primary in its file stands for its data set in the table of what it "
         "takes; that was fixed before the run, and none is chosen by its score."
     ]
-    for experiment in results.of(Role.USED_WELL):
-        note = " ".join(str(experiment.config.get("note") or "").split())
-        if note and len(experiment.trials):
-            notes.append(f"{experiment.name}: {note}")
-    return notes
+    return notes + [
+        f"{e.name}: {e.note}"
+        for e in results.of(Role.USED_WELL)
+        if e.note and len(e.trials)
+    ]

@@ -54,7 +54,7 @@ def to_frame(table: Table) -> pd.DataFrame:
     records = []
     for row in table.rows:
         for (name, k), cell in zip(table.columns, row.cells, strict=True):
-            mark = "best" if cell.best else "second" if cell.second else ""
+            reading = cell.cell.reading if cell.cell else None
             records.append(
                 {
                     "metric": table.metric,
@@ -65,10 +65,10 @@ def to_frame(table: Table) -> pd.DataFrame:
                     "mean": cell.text if cell.n_good else "",
                     "std": cell.spread,
                     "n_good": cell.n_good,
-                    "n_total": cell.n_total,
-                    "mark": mark,
-                    "experiment": cell.experiment,
-                    "entry": cell.entry,
+                    "n_total": cell.cell.n_total if cell.cell else 0,
+                    "mark": cell.mark,
+                    "experiment": reading.experiment if reading else "",
+                    "entry": reading.name if reading else "",
                 }
             )
     return pd.DataFrame(records)

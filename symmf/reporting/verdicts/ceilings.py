@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from symmf.paper.roles import Role
-from symmf.reporting.results import Results, remembered
+from symmf.reporting.results import Results, made_once
 from symmf.reporting.selection.arms import cells_of_role
 from symmf.reporting.selection.cells import Cell, CellKey
 from symmf.reporting.statistics.intervals import bootstrap_interval
@@ -51,7 +51,7 @@ class Ceiling:
         return Reach.ABOVE if above else Reach.WITHIN
 
 
-@remembered
+@made_once
 def ceilings(results: Results, metric: str) -> dict[CellKey, Ceiling]:
     """Return the ceiling of every cell in which classifiers were run often enough."""
     out = {}

@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from symmf.reporting.results import Results, remembered
+from symmf.reporting.results import Results, made_once
 from symmf.reporting.verdicts.convergence import (
     LEVELS,
     RISE,
@@ -225,7 +225,7 @@ class Decided:
         }
 
 
-@remembered
+@made_once
 def ledger(results: Results) -> tuple[Decided, ...]:
     """Decide every claim: verdict, evidence, and what is missing."""
     return tuple(

@@ -14,7 +14,7 @@ from enum import StrEnum
 import pandas as pd
 
 from symmf.paper.values import METRIC_TITLES, ROWS, published_values
-from symmf.reporting.results import Results, remembered, run_command
+from symmf.reporting.results import Results, made_once, run_command
 from symmf.reporting.selection.cells import ENOUGH_TRIALS, Cell, CellKey, collect
 from symmf.reporting.statistics.intervals import INTERVAL_METHOD, bootstrap_interval
 from symmf.reporting.verdicts.ceilings import ROUNDING, Ceiling, ceilings
@@ -72,7 +72,7 @@ def judge(cell: Cell, published: float) -> ValueVerdict:
     return decide(published, cell.mean, *bootstrap_interval(cell.values))
 
 
-@remembered
+@made_once
 def compare(results: Results) -> pd.DataFrame:
     """Return one line per published value and reading of it.
 

@@ -4,7 +4,7 @@
   const status = document.getElementById("status");
   const say = (text) => { status.textContent = text; };
 
-  // Light, dark, or what the system says; remembered where the browser allows it.
+  // Light, dark, or what the system says; made_once where the browser allows it.
   const theme = document.getElementById("theme");
   const choices = ["system", "light", "dark"];
   const memory = {
