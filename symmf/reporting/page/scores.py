@@ -88,14 +88,14 @@ def comparison_grid(comparison: pd.DataFrame, results: Results) -> Grid:
 def score_tables(results: Results, comparison: pd.DataFrame) -> list[Section]:
     """Return Tables II and III with ours, the published values and differences."""
     keys = ["metric", "row", "dataset", "n_clusters"]
-    published = comparison.drop_duplicates(keys).set_index(keys)["published"].to_dict()
+    published: dict[Any, float] = (
+        comparison.drop_duplicates(keys).set_index(keys)["published"].to_dict()
+    )
     tables = [combined_table(results, metric) for metric in METRIC_TITLES]
     return [_score_section(table, published) for table in tables if table.columns]
 
 
-def _score_section(
-    table: Table, published: dict[tuple[str, str | None, str, int], float]
-) -> Section:
+def _score_section(table: Table, published: dict[Any, float]) -> Section:
     bodies: list[list[Section]] = [[], []]
     for line in table.rows:
         values = [

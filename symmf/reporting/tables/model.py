@@ -19,6 +19,7 @@ from symmf.reporting.selection.cells import (
     Cell,
     CellKey,
     Row,
+    RowKey,
     cell_keys,
     cells,
     collect,
@@ -149,18 +150,20 @@ def score_table(
         top = {key: top.get(key) or Row.absent(key) for key in ROWS}
     rest = [row for row in rows if not row.primary]
     compete = list(top.values()) or [row for row in rest if not row.oracle]
-    marks = {key: _marks([row.cells.get(key) for row in compete]) for key in columns}
+    marks: dict[RowKey, list[tuple[bool, bool]]] = {row.key: [] for row in compete}
+    for key in columns:
+        found = _marks([row.cells.get(key) for row in compete])
+        for row, mark in zip(compete, found, strict=True):
+            marks[row.key].append(mark)
     laid = []
     for row in (*top.values(), *rest):
-        place = compete.index(row) if row in compete else None
-        cells = [
-            PrintedCell(
-                row.cells.get(key), *(marks[key][place] if place is not None else ())
-            )
-            for key in columns
-        ]
+        given = marks.get(row.key) or [(False, False)] * len(columns)
+        cells = (row.cells.get(key) for key in columns)
+        printed = tuple(
+            PrintedCell(cell, *mark) for cell, mark in zip(cells, given, strict=True)
+        )
         below = bool(top) and not row.primary
-        laid.append(TableRow(row=row, cells=tuple(cells), below=below))
+        laid.append(TableRow(row=row, cells=printed, below=below))
     short, title = METRICS[metric]
     return Table(
         name=short,
@@ -171,6 +174,10 @@ def score_table(
         rows=tuple(laid),
         notes=tuple(table_notes(rows, results, has_rule=bool(top and rest))),
     )
+
+
+def _has_cells(row: TableRow) -> bool:
+    return any(shown.cell and shown.cell.n_total for shown in row.cells)
 
 
 def _marks(column: Sequence[Cell | None]) -> list[tuple[bool, bool]]:
@@ -224,9 +231,7 @@ def split_by_dataset(table: Table) -> list[Table]:
             replace(row, cells=tuple(row.cells[i] for i in chosen))
             for row in table.rows
         ]
-        shown = tuple(
-            r for r in rows if any(e.cell and e.cell.n_total for e in r.cells)
-        )
+        shown = tuple(row for row in rows if _has_cells(row))
         columns = tuple(table.columns[i] for i in chosen)
         out.append(replace(table, columns=columns, rows=shown))
     return out
