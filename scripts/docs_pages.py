@@ -37,7 +37,7 @@ def configs_page() -> str:
 
 def hits_page() -> str:
     """Tell how often the rules for the number of clusters were right."""
-    from symmf.clustering.symmf.select import hit_rate
+    from symmf.clustering.symmf.number import hit_rate
 
     return hit_rate()
 

@@ -10,7 +10,8 @@ import numpy as np
 
 from symmf.app.answer import fit
 from symmf.app.task import Task, merged
-from symmf.clustering.symmf.select import LARGEST, Selection, select
+from symmf.clustering.symmf.select import Selection, select
+from symmf.clustering.symmf.structure import LARGEST
 from symmf.errors import InputError, SymmfError
 
 #: of fewer samples no number of clusters is chosen

@@ -97,14 +97,14 @@ def _show(found: Selection) -> None:
     rows = [
         [
             str(row["n_clusters"]),
+            f"{row['score']:.3f}",
             f"{row['silhouette']:.3f}",
-            f"{row['eigengap']:.2f}",
             "" if row["stability"] != row["stability"] else f"{row['stability']:.3f}",
             ", ".join(chosen.get(row["n_clusters"], [])),
         ]
         for row in found.table.to_dict("records")
     ]
-    header = ["K", "silhouette", "eigengap", "stability", "best by"]
+    header = ["K", "score", "silhouette", "stability", "best by"]
     show_table(header, rows, right=header[:4])
     if found.weights is not None:
         say()
@@ -119,7 +119,7 @@ def _show(found: Selection) -> None:
         show_table([str(name) for name in names], cells, right=[str(n) for n in names])
         say(f"lambda: {found.laplacian_weight:g} is recommended.")
     say()
-    say(click.wrap_text(found.recommendation, width=79))
+    say(found.recommendation)
 
 
 def _draw(found: Selection, path: Path) -> None:

@@ -273,17 +273,17 @@ def test_select_shows_the_evidence_and_a_recommendation(run, tmp_path):
     code, out, _ = run("select", "t.csv", *args, "--plot", "e.png")
     assert code == 0
     lines = [line.split("\t") for line in out.splitlines()]
-    assert lines[0] == ["K", "silhouette", "eigengap", "stability", "best by"]
+    assert lines[0] == ["K", "score", "silhouette", "stability", "best by"]
     assert [line[0] for line in lines[1:6]] == ["2", "3", "4", "5", "6"]
     assert "silhouette" in lines[2][-1]
-    assert "3 clusters:" in out
+    assert "3 clusters; second best:" in out
     assert "lambda: 0 is recommended" in out
     assert (tmp_path / "e.png").read_bytes().startswith(b"\x89PNG")
 
 
 def test_select_works_on_documents_and_graphs_and_refuses_nonsense(run, tmp_path):
     notes(tmp_path / "notes.txt")
-    assert "3 clusters:" in run("select", "notes.txt", "--to", 5)[1]
+    assert "3 clusters; " in run("select", "notes.txt", "--to", 5)[1]
     assert "is needed" in run("select", "notes.txt", "--from", 9, "--to", 3)[2]
     (tmp_path / "s.csv").write_text("a,b\n1,2\n3,4.5\n")
     code, _, err = run("select", "s.csv")

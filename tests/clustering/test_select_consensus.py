@@ -8,8 +8,9 @@ from sklearn.datasets import make_blobs, make_moons
 
 import symmf
 from symmf import ConsensusSymMF, SymMF, accuracy, nmi
-from symmf.clustering.symmf import select as select_module
+from symmf.clustering.symmf import number
 from symmf.clustering.symmf.consensus import coassociation
+from symmf.clustering.symmf.structure import find_structure
 from symmf.errors import InputError
 from symmf.features.preprocess import preprocess
 
@@ -26,7 +27,7 @@ def test_every_rule_finds_clear_clusters(blobs):
     table = found.table.set_index("n_clusters")
     assert list(table.index) == list(range(2, 9))
     assert table.loc[4, "stability"] == pytest.approx(1.0)
-    assert (table["eigengap"] >= 1 - 1e-9).all()
+    assert (table["eigengap"] >= -1e-9).all()
     assert found.laplacian_weight == 0.0
     # With a normalised graph lambda does not move the labels.
     assert (found.weights["agreement"] == 1.0).all()
@@ -41,22 +42,50 @@ def test_the_model_chooses_as_select_does(blobs):
         SymMF("many").fit(blobs[0])
 
 
-def test_the_recommendation_tells_the_measured_hit_rate(blobs, tmp_path, monkeypatch):
+def test_the_recommendation_tells_how_often_such_agreement_was_right(
+    blobs, tmp_path, monkeypatch
+):
     found = symmf.select(blobs[0], [3, 4], n_subsamples=0, random_state=0)
     assert "stability" not in found.by_rule
     path = tmp_path / "hits.json"
-    path.write_text(
-        '{"sets": 50, "largest": 12, "silhouette": 0.52, "silhouette_above_2": 0.3,'
-        ' "eigengap": 0.4, "too_few": 0.9}'
-    )
-    monkeypatch.setattr(select_module, "_HITS", path)
-    select_module.hit_rate.cache_clear()
-    assert "On 50 benchmark data sets" in found.recommendation
-    assert "52%" in found.recommendation
-    monkeypatch.setattr(select_module, "_HITS", tmp_path / "none.json")
-    select_module.hit_rate.cache_clear()
-    assert "has not been measured" in found.recommendation
-    select_module.hit_rate.cache_clear()
+    path.write_text('{"by_agreement": {"4": {"right": 21, "sets": 24}}}')
+    monkeypatch.setattr(number, "_HITS", path)
+    number.hit_rates.cache_clear()
+    assert "4 clusters; second best: 3. 4 of 4 rules agree" in found.recommendation
+    assert "right on 21 of 24 sets" in found.recommendation
+    number.hit_rates.cache_clear()
+
+
+@pytest.mark.parametrize("n_features", [1, 2, 10])
+def test_rows_without_clusters_get_one(n_features):
+    X = np.random.default_rng(n_features).random((150, n_features))
+    found = symmf.select(X, range(2, 8), n_subsamples=0, random_state=0)
+    assert (found.n_clusters, found.structure.verdict) == (1, "none")
+    assert found.recommendation.startswith("No clusters were found")
+    model = SymMF("auto", random_state=0).fit(X)
+    assert model.n_clusters_ == 1
+    assert not model.labels_.any()
+
+
+def test_rows_that_are_all_alike_or_very_large_have_an_answer(blobs):
+    assert symmf.select(np.ones((30, 3))).n_clusters == 1
+    large = symmf.select(blobs[0] * 1e154, [3, 4, 5], n_subsamples=0, random_state=0)
+    assert large.n_clusters == 4
+
+
+def test_the_verdict_is_that_of_both_kinds_of_evidence():
+    rng = np.random.default_rng(0)
+    Z = rng.normal(size=(300, 4))
+    assert find_structure(Z[:20]) is None
+    away = Z.copy()
+    away[:150, 0] += 8
+    found = find_structure(away)
+    assert found.verdict == "clear"
+    assert found.depth >= 1
+    assert found.eigengap >= 3 or found.null_eigengap is not None
+    # What is far apart stays so in other units and another order.
+    again = find_structure(3.0 * away[rng.permutation(300)])
+    assert again.depth == pytest.approx(found.depth)
 
 
 def test_the_evidence_can_be_drawn(blobs):

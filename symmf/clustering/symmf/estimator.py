@@ -13,9 +13,9 @@ from symmf.clustering.base import Clusterer, warn_if_collapsed
 from symmf.clustering.checks import check_range
 from symmf.clustering.labels.assign import Assignment, assign_labels
 from symmf.clustering.symmf.distributed import extend_distributed
+from symmf.clustering.symmf.number import choose_number
 from symmf.clustering.symmf.prepare import Prepared, prepare
 from symmf.clustering.symmf.recipe import Recipe, recipe_for
-from symmf.clustering.symmf.select import LARGEST, choose_n_clusters
 from symmf.common.notation import AnyMatrix, FloatArray, LabelArray
 from symmf.common.seeds import RandomState
 from symmf.common.validation import is_dask
@@ -188,10 +188,9 @@ class SymMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clusterer):
             published=self.published,
         )
         auto = self.n_clusters == "auto"
-        data = prepare(X, recipe, LARGEST if auto else int(self.n_clusters))
-        self.n_clusters_ = (
-            choose_n_clusters(data.A, rng) if auto else int(self.n_clusters)
-        )
+        k = choose_number(X, recipe, rng) if auto else int(self.n_clusters)
+        self.n_clusters_ = k
+        data = prepare(X, recipe, k)
         M = regularise(data.A, recipe.weight)
         fit = self._factorize(M, recipe, rng)
         assigned = self._assign(fit.H, M, recipe, rng, data.copy_of)

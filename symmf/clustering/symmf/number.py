@@ -1,0 +1,284 @@
+"""How many clusters: the rules, what they say, and how often they were right.
+
+At most 2,000 rows are looked at, always the same. For rows of numbers the number
+maximises the sum of the eigengaps of two graphs (10 and 15 neighbours) and the
+silhouette of the rows of H; for other similarities it is the largest whose silhouette
+is within .005 of the best. Every rule is wrong often; how often was measured:
+``scripts/benchmark quality`` writes ``select_hits.json`` beside this file.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+
+from symmf.clustering.labels import kmeans_rows, unit_rows
+from symmf.clustering.symmf.distributed import Distributed
+from symmf.clustering.symmf.prepare import Prepared, prepare
+from symmf.clustering.symmf.recipe import Recipe
+from symmf.clustering.symmf.structure import (
+    GRAPHS,
+    LARGEST,
+    MOST,
+    Structure,
+    find_structure,
+    log_eigengaps,
+)
+from symmf.common.notation import AnyMatrix, FloatArray, LabelArray
+from symmf.linalg import solve_eigenpairs
+from symmf.metrics import silhouette
+from symmf.similarity import SymmetricOperator
+from symmf.similarity.scaling import distinct_rows
+
+# A larger number is preferred if its silhouette is within this of the best.
+_WITHIN = 0.005
+_SQUARE = ("precomputed", "diffusion")
+_HITS = Path(__file__).with_name("select_hits.json")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Numbers:
+    """The evidence for several numbers of clusters.
+
+    Attributes
+    ----------
+    candidates : list of int
+    silhouette : array
+        Of the unit rows of H with so many columns; -1 where it is not defined.
+    eigengaps : list of arrays
+        log (1 - mu_{k+1}) / (1 - mu_k), of one graph or two.
+    score : array
+        What the number maximises.
+    structure : Structure or None
+        Whether there are clusters at all; None where that is not known.
+    rows : (m, p) array or None
+        Distinct rows in the units in which they are compared, where there are any.
+    labels : list of arrays
+        For each candidate, labels of the rows of the similarity.
+    """
+
+    candidates: list[int]
+    silhouette: FloatArray
+    eigengaps: list[FloatArray]
+    score: FloatArray
+    structure: Structure | None
+    rows: FloatArray | None
+    labels: list[LabelArray]
+
+    @property
+    def best(self) -> int:
+        """The number that scores best, whether or not there are clusters."""
+        return self.candidates[best_candidate(self.score, self._within)]
+
+    @property
+    def chosen(self) -> int:
+        """The best number, or 1 if there are no clusters."""
+        none = self.structure is not None and self.structure.verdict == "none"
+        return 1 if none else self.best
+
+    @property
+    def runner_up(self) -> int | None:
+        """The number that scores second best."""
+        others = [k for k in self.candidates if k != self.best]
+        scores = dict(zip(self.candidates, self.score, strict=True))
+        return max(others, key=lambda k: scores[k], default=None)
+
+    @property
+    def _within(self) -> float:
+        return 0.0 if len(self.eigengaps) > 1 else _WITHIN
+
+    def by_rule(self) -> dict[str, int]:
+        """Return the number that each rule would choose."""
+        names = ["eigengap", *(f"eigengap_{q}" for q in GRAPHS[1:])]
+        rules = {"silhouette": self.candidates[best_candidate(self.silhouette)]}
+        for name, gaps in zip(names, self.eigengaps, strict=False):
+            rules[name] = self.candidates[int(np.argmax(gaps))]
+        if self.rows is not None:
+            rules["hdbscan"] = _count_of_hdbscan(self.rows)
+        return rules
+
+
+def compare_numbers(
+    X: AnyMatrix, recipe: Recipe, wanted: Sequence[int], rng: np.random.Generator
+) -> Numbers:
+    """Return the evidence for numbers of clusters of rows, or of a similarity.
+
+    Parameters
+    ----------
+    X : array or csr_array
+        As a fit gets it; of more than 2,000 rows a sample is looked at.
+    recipe : Recipe
+    wanted : sequence of int
+        Numbers to compare; those that the rows do not allow are left out.
+    rng : Generator
+        For the starts of k-means.
+    """
+    if not isinstance(X, Distributed):
+        X = part_of(X, sample_of(X.shape[0]), recipe)
+    if isinstance(X, np.ndarray) and recipe.similarity not in _SQUARE and _alike(X):
+        return _nothing(Structure(verdict="none", depth=0.0, eigengap=0.0))
+    data = prepare(X, recipe, max(wanted))
+    wanted = [k for k in wanted if k < data.A.shape[0]]
+    if not wanted:
+        return _nothing(None)
+    most = max(*wanted, min(LARGEST, data.A.shape[0] - 1))
+    values, V = spectrum(data.A, most, rng)
+    every = [log_eigengaps(values)]
+    wide = _wider(recipe)
+    if wide is not None:
+        every.append(log_eigengaps(spectrum(prepare(X, wide, most).A, most, rng)[0]))
+    labels = [labels_of(V, k, rng) for k in wanted]
+    marks = np.array(
+        [mean_silhouette(V, k, own) for k, own in zip(wanted, labels, strict=True)]
+    )
+    gaps = [np.array([gap[k - 1] for k in wanted]) for gap in every]
+    rows = compared_rows(data, X, recipe)
+    structure = None
+    if rows is not None and recipe.text is None:
+        rows = np.asarray(rows[distinct_rows(rows)[0]])
+        same = len(rows) == len(X) and wide is not None
+        known = np.asarray(sum(every))[1:] if same else None
+        structure = find_structure(rows, known)
+    return Numbers(
+        candidates=list(wanted),
+        silhouette=marks,
+        eigengaps=gaps,
+        score=marks + sum(gaps) if wide is not None else marks,
+        structure=structure,
+        rows=rows if recipe.text is None else None,
+        labels=[data.with_copies(own) for own in labels],
+    )
+
+
+def choose_number(X: AnyMatrix, recipe: Recipe, rng: np.random.Generator) -> int:
+    """Return the number of clusters for ``n_clusters="auto"``; 1: there are none."""
+    return compare_numbers(X, recipe, range(2, LARGEST + 1), rng).chosen
+
+
+def sample_of(n: int) -> npt.NDArray[np.intp]:
+    """Return which of n rows are looked at: all, or always the same 2,000."""
+    if n <= MOST:
+        return np.arange(n)
+    return np.sort(np.random.default_rng(0).choice(n, MOST, replace=False))
+
+
+def part_of(X: Any, rows: Any, recipe: Recipe) -> Any:
+    """Return X of some rows alone; of a similarity their columns too."""
+    if len(rows) == X.shape[0]:
+        return X
+    X = sparse.csr_array(X) if sparse.issparse(X) else X
+    return X[rows][:, rows] if recipe.similarity in _SQUARE else X[rows]
+
+
+def compared_rows(data: Prepared, X: AnyMatrix, recipe: Recipe) -> FloatArray | None:
+    """Return the rows whose distances the similarity is made of, if there are any."""
+    if data.text is not None:
+        return data.text.rows(X)
+    if recipe.similarity in _SQUARE or not isinstance(X, np.ndarray):
+        return None
+    return data.scaling.apply(X)
+
+
+def best_candidate(scores: FloatArray, within: float = _WITHIN) -> int:
+    """Return the last position within .005 of the best score.
+
+    Examples
+    --------
+    >>> best_candidate(np.array([0.5, 0.9, 0.896, 0.7]))
+    2
+    """
+    return int(np.flatnonzero(scores >= float(np.max(scores)) - within)[-1])
+
+
+def spectrum(
+    A: SymmetricOperator, k: int, rng: np.random.Generator
+) -> tuple[FloatArray, FloatArray]:
+    """Return k + 1 eigenvalues of A and k vectors."""
+    found = solve_eigenpairs(A, min(k + 1, A.shape[0]), rng)
+    values = found.values
+    if len(values) == k:
+        values = np.append(values, 0.0)
+    return values, found.vectors[:, :k]
+
+
+def labels_of(V: FloatArray, k: int, rng: np.random.Generator) -> LabelArray:
+    """Return labels by k-means of the unit rows of k columns."""
+    return kmeans_rows(
+        unit_rows(V[:, :k]), k, n_init=4, init="cluster_qr", random_state=rng
+    )
+
+
+def mean_silhouette(V: FloatArray, k: int, labels: LabelArray) -> float:
+    """Return the silhouette of the unit rows of k columns; -1 where undefined."""
+    value = silhouette(unit_rows(V[:, :k]), labels, most=MOST)
+    return -1.0 if np.isnan(value) else value
+
+
+@cache
+def hit_rates() -> dict[str, Any]:
+    """Return how often the rules were right on data with known classes, or nothing."""
+    return dict(json.loads(_HITS.read_text("utf-8"))) if _HITS.exists() else {}
+
+
+def hit_rate() -> str:
+    """Say in words how often the rules were right."""
+    hits = hit_rates()
+    if not hits:
+        return "How often the rules are right has not been measured here."
+    said = (
+        f"On {hits['sets']} benchmark data sets with 2 to {hits['largest']} classes the "
+        f"silhouette found the number on {hits['silhouette']:.0%}, the eigengap on "
+        f"{hits['eigengap']:.0%}"
+    )
+    if "score" not in hits:
+        return f"{said}."
+    by = hits["by_agreement"]
+    return (
+        f"{said}, the sum of both eigengaps and the silhouette on {hits['score']:.0%}. "
+        f"Where four rules agreed it was right on {by['4']['right']} of "
+        f"{by['4']['sets']} sets, where three did on {by['3']['right']} of "
+        f"{by['3']['sets']}, else on {by['fewer']['right']} of {by['fewer']['sets']}."
+    )
+
+
+def _alike(X: FloatArray) -> bool:
+    return bool((X[0] == X).all())
+
+
+def _nothing(structure: Structure | None) -> Numbers:
+    """Return the evidence for one cluster where no other number is possible."""
+    return Numbers(
+        candidates=[1],
+        silhouette=np.array([-1.0]),
+        eigengaps=[np.zeros(1)],
+        score=np.zeros(1),
+        structure=structure,
+        rows=None,
+        labels=[],
+    )
+
+
+def _wider(recipe: Recipe) -> Recipe | None:
+    """Return the recipe on the second graph, if the user did not choose neighbours."""
+    options = recipe.similarity_options
+    if recipe.similarity != "mutual_knn" or "n_neighbors" in options:
+        return None
+    return replace(recipe, similarity_options={**options, "n_neighbors": GRAPHS[1]})
+
+
+def _count_of_hdbscan(rows: FloatArray) -> int:
+    from sklearn.cluster import HDBSCAN
+
+    size = max(5, round(0.02 * len(rows)))
+    if size >= len(rows):
+        return 1
+    labels = HDBSCAN(min_cluster_size=size, copy=True).fit_predict(rows)
+    return max(1, len(set(labels[labels >= 0].tolist())))
