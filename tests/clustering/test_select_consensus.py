@@ -11,7 +11,7 @@ from symmf import ConsensusSymMF, SymMF, accuracy, nmi
 from symmf.clustering.symmf import number
 from symmf.clustering.symmf.consensus import coassociation
 from symmf.clustering.symmf.structure import find_structure
-from symmf.errors import InputError
+from symmf.errors import InputError, SymmfWarning
 from symmf.features.preprocess import preprocess
 
 
@@ -69,7 +69,8 @@ def test_rows_without_clusters_get_one(n_features):
 
 def test_rows_that_are_all_alike_or_very_large_have_an_answer(blobs):
     assert symmf.select(np.ones((30, 3))).n_clusters == 1
-    large = symmf.select(blobs[0] * 1e154, [3, 4, 5], n_subsamples=0, random_state=0)
+    with pytest.warns(SymmfWarning, match="multiplied by"):
+        large = symmf.select(blobs[0] * 1e154, [3, 4, 5], n_subsamples=0)
     assert large.n_clusters == 4
 
 

@@ -234,8 +234,8 @@ def hit_rate() -> str:
     if not hits:
         return "How often the rules are right has not been measured here."
     said = (
-        f"On {hits['sets']} benchmark data sets with 2 to {hits['largest']} classes the "
-        f"silhouette found the number on {hits['silhouette']:.0%}, the eigengap on "
+        f"On {hits['sets']} benchmark data sets with 2 to {hits['largest']} classes "
+        f"the silhouette found the number on {hits['silhouette']:.0%}, the eigengap on "
         f"{hits['eigengap']:.0%}"
     )
     if "score" not in hits:

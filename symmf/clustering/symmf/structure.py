@@ -187,7 +187,8 @@ def _deepest(f: FloatArray, index: npt.NDArray[np.intp], least: float) -> float:
                 deepest = max(deepest, height[low] - height[x])
             root[low] = high
             size[high] += size[low]
-    peaks = sorted((i for i in range(n) if root[i] == i), key=lambda i: -size[i])
+    peaks = [i for i in range(n) if root[i] == i]
+    peaks.sort(key=lambda i: (-size[i], -height[i]))
     floor = float(np.quantile(f, 0.05))
     for peak in peaks[1:]:
         if size[peak] >= least:
