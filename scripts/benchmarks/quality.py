@@ -177,6 +177,7 @@ def summary(frame: pd.DataFrame) -> pd.DataFrame:
 def select_hits(most: int) -> dict[str, Any]:
     """Measure how often the rules of ``symmf.select`` find the number of classes."""
     from symmf import select
+    from symmf.clustering.symmf.select import RULES
 
     rows = []
     for name, data in data_sets(most):
@@ -184,17 +185,31 @@ def select_hits(most: int) -> dict[str, Any]:
         if not 2 <= k <= LARGEST_K:
             continue
         found = select(np.asarray(data.X, float), n_subsamples=0, random_state=SEED)
-        rows.append((k, found.by_rule["silhouette"], found.by_rule["eigengap"]))
-        click.echo(f"{name}: {k} classes, rules say {rows[-1][1:]}")
-    k, silhouette, eigengap = np.array(rows).T
-    wrong = silhouette != k
+        rules = {rule: found.by_rule[rule] for rule in RULES}
+        rows.append({"set": name, "k": k, "score": found.best, **rules})
+        click.echo(f"{name}: {k} classes, {found.best} chosen, rules say {rules}")
+    table = pd.DataFrame(rows)
+    k, right = table["k"], table["score"] == table["k"]
+    agree = table[list(RULES)].eq(table["score"], axis=0).sum(axis=1)
+    case = agree.map({4: "4", 3: "3"}).fillna("fewer")
+    shares = {
+        "silhouette": (table["silhouette"] == k).mean(),
+        "eigengap": (table["eigengap"] == k).mean(),
+        "score": right.mean(),
+        "score_above_2": right[k > 2].mean(),
+        "too_few": (table["score"] < k)[~right].mean(),
+    }
     return {
-        "sets": len(k),
+        "sets": len(table),
         "largest": LARGEST_K,
-        "silhouette": round(float(np.mean(silhouette == k)), 3),
-        "silhouette_above_2": round(float(np.mean((silhouette == k)[k > 2])), 3),
-        "eigengap": round(float(np.mean(eigengap == k)), 3),
-        "too_few": round(float(np.mean((silhouette < k)[wrong])), 3),
+        **{name: round(float(share), 3) for name, share in shares.items()},
+        "by_agreement": {
+            name: {
+                "right": int(right[case == name].sum()),
+                "sets": int(sum(case == name)),
+            }
+            for name in ("4", "3", "fewer")
+        },
     }
 
 

@@ -40,7 +40,6 @@ from symmf.similarity.scaling import distinct_rows
 
 # A larger number is preferred if its silhouette is within this of the best.
 _WITHIN = 0.005
-_SQUARE = ("precomputed", "diffusion")
 _HITS = Path(__file__).with_name("select_hits.json")
 
 
@@ -123,7 +122,7 @@ def compare_numbers(
     """
     if not isinstance(X, Distributed):
         X = part_of(X, sample_of(X.shape[0]), recipe)
-    if isinstance(X, np.ndarray) and recipe.similarity not in _SQUARE and _alike(X):
+    if isinstance(X, np.ndarray) and not recipe.square and _alike(X):
         return _nothing(Structure(verdict="none", depth=0.0, eigengap=0.0))
     data = prepare(X, recipe, max(wanted))
     wanted = [k for k in wanted if k < data.A.shape[0]]
@@ -175,14 +174,14 @@ def part_of(X: Any, rows: Any, recipe: Recipe) -> Any:
     if len(rows) == X.shape[0]:
         return X
     X = sparse.csr_array(X) if sparse.issparse(X) else X
-    return X[rows][:, rows] if recipe.similarity in _SQUARE else X[rows]
+    return X[rows][:, rows] if recipe.square else X[rows]
 
 
 def compared_rows(data: Prepared, X: AnyMatrix, recipe: Recipe) -> FloatArray | None:
     """Return the rows whose distances the similarity is made of, if there are any."""
     if data.text is not None:
         return data.text.rows(X)
-    if recipe.similarity in _SQUARE or not isinstance(X, np.ndarray):
+    if recipe.square or not isinstance(X, np.ndarray):
         return None
     return data.scaling.apply(X)
 

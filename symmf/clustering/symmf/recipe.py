@@ -68,6 +68,10 @@ class Recipe:
         Whether rows of H are scaled to unit length before labels are assigned.
     labels : str
     label_options : dict
+    noise : bool
+        Rows that lie apart are labelled -1.
+    refine : bool
+        Labels are refined by mixtures of Gaussians.
     published : bool
     """
 
@@ -85,12 +89,19 @@ class Recipe:
     unit_rows: bool = False
     labels: str = "kmeans"
     label_options: dict[str, Any] = field(default_factory=dict)
+    noise: bool = False
+    refine: bool = False
     published: bool = False
 
     @property
     def name(self) -> str:
         """The similarity as the user calls it."""
         return self.similarity if self.text is None else "text"
+
+    @property
+    def square(self) -> bool:
+        """Whether X relates samples to each other."""
+        return self.similarity in ("precomputed", "diffusion")
 
     @property
     def starts_from_labels(self) -> bool:
@@ -152,7 +163,15 @@ def recipe_for(
         published=published,
         **_columns(n_columns, recipe.columns if asked.name == "none" else 1),
     )
-    return _labels(recipe, labels, dict(label_options or {}))
+    given = dict(label_options or {})
+    asked_of_rows = {name: given.pop(name, False) for name in ("noise", "refine")}
+    for name, value in asked_of_rows.items():
+        if not isinstance(value, bool):
+            raise InputError(f"label_options: {name} is True or False, not {value!r}.")
+        no_rows = recipe.square or isinstance(X, Distributed)
+        if value and (no_rows or (name == "refine" and sparse.issparse(X))):
+            raise InputError(f"label_options: {name} is for rows of numbers in memory.")
+    return replace(_labels(recipe, labels, given), **asked_of_rows)
 
 
 def _similarity(

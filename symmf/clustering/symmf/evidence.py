@@ -1,0 +1,204 @@
+"""Whether to believe a clustering: one verdict, from the weakest evidence.
+
+Three things are asked. Are there clusters at all, against chance
+(:mod:`symmf.clustering.symmf.structure`)? Do the same ones come back when a fifth of
+the rows is left out? Do several rules name the same number? The first two make the
+verdict. Silhouettes are shown by name and judge nothing: in the embedding they are high
+on data without clusters, and in the data low on clusters that are not balls.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from symmf.clustering.symmf.membership import Parts
+from symmf.clustering.symmf.number import Numbers
+from symmf.clustering.symmf.select import confidence
+from symmf.clustering.symmf.structure import Structure, Verdict
+from symmf.common.notation import FloatArray, LabelArray
+from symmf.errors import SymmfError
+from symmf.metrics import ari, silhouette
+
+# Stability from which clusters are clear, or weak.
+_STABLE, _SHAKY = 0.85, 0.6
+N_PARTS = 5
+_PART = 0.8
+_ORDER: tuple[Verdict, ...] = ("none", "weak", "clear")
+_HEADS: dict[Verdict, str] = {
+    "clear": "Clear clusters",
+    "weak": "Weak evidence for these clusters",
+    "none": "No evidence for these clusters",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Evidence:
+    """What speaks for a clustering.
+
+    Attributes
+    ----------
+    n_clusters : int
+    chosen : bool
+        Whether the number was chosen from the data.
+    structure : Structure or None
+        Whether there are clusters at all; None where that cannot be tested.
+    stability : float or None
+        Mean adjusted Rand index with clusterings of 80 % of the rows.
+    silhouette : float or None
+        In the data, in the units in which rows are compared.
+    silhouette_of_h : float or None
+        In the embedding, the rows of H.
+    best, runner_up : int or None
+        The numbers of clusters that score best.
+    by_rule : dict
+        The number that each rule would choose.
+    """
+
+    n_clusters: int
+    chosen: bool = False
+    structure: Structure | None = None
+    stability: float | None = None
+    silhouette: float | None = None
+    silhouette_of_h: float | None = None
+    best: int | None = None
+    runner_up: int | None = None
+    by_rule: dict[str, int] = field(default_factory=dict)
+
+    @property
+    def verdict(self) -> Verdict | None:
+        """The weakest of structure and stability; None if neither is known."""
+        known = [] if self.structure is None else [self.structure.verdict]
+        if self.stability is not None:
+            known.append(_steady(self.stability))
+        return min(known, key=_ORDER.index, default=None)
+
+    @property
+    def sentence(self) -> str:
+        """The verdict and its reason."""
+        verdict, structure = self.verdict, self.structure
+        if verdict is None:
+            return "Whether these are clusters could not be tested: too few rows."
+        if structure is not None and structure.verdict == "none":
+            found = "No clusters were found" if self.n_clusters == 1 else _HEADS["none"]
+            return f"{found}: rows without any clusters look the same."
+        steady = f"(stability {self.stability:.2f} of 1)" if self.stability else ""
+        left_out = "when a fifth of the rows is left out"
+        if self.stability is None:
+            reason = "the gaps between groups are larger than chance makes them"
+            if verdict == "weak":
+                reason = "the gaps between groups are hardly larger than chance's"
+        elif _steady(self.stability) == "none":
+            reason = f"they change {left_out} {steady}"
+        elif _steady(self.stability) == "weak":
+            reason = f"some rows change cluster {left_out} {steady}"
+        elif verdict == "weak":
+            reason = (
+                f"they come back {left_out} {steady}, but the gaps between groups are "
+                "hardly larger than chance's"
+            )
+        elif structure is None:
+            reason = (
+                f"they come back {left_out} {steady}; whether chance makes such groups "
+                "cannot be tested for these data"
+            )
+        else:
+            reason = (
+                "the gaps between groups are larger than chance makes them, and the "
+                f"same clusters come back {left_out} {steady}"
+            )
+        return f"{_HEADS[verdict]}: {reason}."
+
+    @property
+    def number(self) -> str:
+        """What is known of the number of clusters; empty if nothing is."""
+        if self.best is None:
+            return ""
+        sure = confidence(self.by_rule, self.best)
+        second = "" if self.runner_up is None else f"; second best: {self.runner_up}"
+        if self.chosen and self.n_clusters == self.best:
+            return f"K = {self.best} was chosen{second}. {sure}"
+        if self.n_clusters == self.best:
+            return f"K = {self.best} is also what symmf would choose{second}. {sure}"
+        would = "would be best if there were clusters" if self.chosen else "scores best"
+        return f"K = {self.best} {would}{second}. {sure}"
+
+    def __str__(self) -> str:
+        return " ".join(filter(None, (self.sentence, self.number)))
+
+
+def gather_evidence(
+    labels: LabelArray,
+    *,
+    chosen: bool = False,
+    numbers: Numbers | None = None,
+    parts: Parts = (),
+    rows: FloatArray | None = None,
+    embedding: FloatArray | None = None,
+) -> Evidence:
+    """Return the evidence for a clustering.
+
+    Parameters
+    ----------
+    labels : (n,) array
+    chosen : bool
+        Whether their number was chosen.
+    numbers : Numbers, optional
+    parts : sequence of (rows, labels)
+        Clusterings of parts; see :func:`cluster_parts`.
+    rows, embedding : (n, p) arrays, optional
+        The rows as they are compared, and what was clustered.
+    """
+
+    def mean_silhouette(Z: FloatArray | None) -> float | None:
+        value = float("nan") if Z is None else silhouette(Z, labels)
+        return None if np.isnan(value) else value
+
+    scores = [ari(labels[part], own) for part, own in parts]
+    found = numbers if numbers is not None and numbers.labels else None
+    return Evidence(
+        n_clusters=len(np.unique(labels)),
+        chosen=chosen,
+        structure=None if numbers is None else numbers.structure,
+        stability=float(np.mean(scores)) if scores else None,
+        silhouette=mean_silhouette(rows),
+        silhouette_of_h=mean_silhouette(embedding),
+        best=None if found is None else found.best,
+        runner_up=None if found is None else found.runner_up,
+        by_rule={} if found is None else found.by_rule(),
+    )
+
+
+def cluster_parts(
+    rows: Any, n_clusters: int, cluster: Callable[[Any, int], LabelArray]
+) -> Parts:
+    """Cluster 80 % of some rows alone, five times; nothing where that is not possible.
+
+    Parameters
+    ----------
+    rows : array of int
+        Which rows may be taken; at most 2,000 of a larger set, see
+        :func:`symmf.clustering.symmf.number.sample_of`.
+    n_clusters : int
+    cluster : callable
+        ``cluster(part, seed)`` returns labels of these rows.
+    """
+    size = int(_PART * len(rows))
+    if n_clusters < 2 or size < max(10, 2 * n_clusters):
+        return []
+    rng = np.random.default_rng(0)
+    parts = []
+    for seed in range(N_PARTS):
+        part = np.sort(rng.choice(rows, size, replace=False))
+        try:
+            parts.append((part, cluster(part, seed)))
+        except (SymmfError, ValueError):
+            return []
+    return parts
+
+
+def _steady(stability: float) -> Verdict:
+    return _ORDER[int(stability >= _SHAKY) + int(stability >= _STABLE)]
