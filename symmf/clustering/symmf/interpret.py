@@ -185,6 +185,8 @@ class Interpretable:
         return points.scaling.apply(X)
 
     def __getstate__(self) -> dict[str, Any]:
-        state: dict[str, Any] = dict(super().__getstate__())  # type: ignore[arg-type]
+        base: Any = super()
+        state: dict[str, Any] = dict(base.__getstate__())
+        # A copy elsewhere would take all rows with it.
         state.pop("_rows", None)
         return state

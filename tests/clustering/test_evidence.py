@@ -1,0 +1,144 @@
+"""Verdicts, outliers, memberships and refinement, against independent routes."""
+
+import pickle
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.datasets import make_blobs
+from sklearn.neighbors import LocalOutlierFactor
+
+from symmf import SymMF, ari
+from symmf.clustering.symmf.communities import count_communities
+from symmf.clustering.symmf.evidence import Evidence
+from symmf.clustering.symmf.membership import matched
+from symmf.clustering.symmf.structure import Structure
+from symmf.errors import InputError
+
+
+@pytest.fixture(scope="module")
+def touching():
+    return make_blobs(240, 4, centers=3, cluster_std=3.0, random_state=3)
+
+
+@pytest.fixture(scope="module")
+def fitted(touching):
+    return SymMF(3, random_state=0).fit(touching[0])
+
+
+CLEAR = Structure(verdict="clear", depth=5.0, eigengap=4.0)
+WEAK = Structure(verdict="weak", depth=1.2, eigengap=0.5)
+NONE = Structure(verdict="none", depth=0.1, eigengap=0.5)
+
+
+@pytest.mark.parametrize(
+    ("structure", "stability", "verdict"),
+    [
+        (CLEAR, 0.99, "clear"),
+        (CLEAR, 0.7, "weak"),
+        (CLEAR, 0.3, "none"),
+        (WEAK, 0.99, "weak"),
+        (NONE, 0.99, "none"),
+        (None, 0.99, "clear"),
+        (NONE, None, "none"),
+        (None, None, None),
+    ],
+)
+def test_the_verdict_is_that_of_the_weakest_evidence(structure, stability, verdict):
+    found = Evidence(n_clusters=2, structure=structure, stability=stability)
+    assert found.verdict == verdict
+    heads = {"clear": "Clear", "weak": "Weak", "none": "No evidence", None: "Whether"}
+    assert found.sentence.startswith(heads[verdict])
+
+
+def test_noise_is_told_to_be_noise_whatever_k_was_asked_for():
+    X = np.random.default_rng(0).random((150, 3))
+    for k in (3, "auto"):
+        found = SymMF(k, random_state=0).fit(X).evidence_
+        assert found.verdict == "none"
+        assert "rows without any clusters look the same" in found.sentence
+
+
+def test_clear_clusters_are_told_to_be_clear():
+    X, _ = make_blobs(200, 3, centers=4, cluster_std=0.5, random_state=1)
+    found = SymMF("auto", random_state=0).fit(X).evidence_
+    assert (found.n_clusters, found.verdict, found.chosen) == (4, "clear", True)
+    assert found.stability > 0.95
+    assert found.silhouette > 0.6
+    assert "K = 4 was chosen" in found.number
+
+
+def test_memberships_sum_to_one_and_follow_the_labels(fitted, touching):
+    P = fitted.membership_
+    assert P.shape == (240, 3)
+    np.testing.assert_allclose(P.sum(axis=1), 1)
+    assert np.mean(P.argmax(axis=1) == fitted.labels_) > 0.97
+    np.testing.assert_allclose(fitted.predict_proba(touching[0]), P)
+
+
+def test_sure_rows_keep_their_cluster_when_others_are_left_out(fitted, touching):
+    X, sure, kept = touching[0], [], []
+    for seed in range(4):
+        rows = np.sort(np.random.default_rng(90 + seed).choice(240, 192, replace=False))
+        alone = SymMF(3, random_state=seed).fit_predict(X[rows])
+        again = matched(fitted.labels_[rows], alone, 3)
+        sure.append(fitted.membership_[rows].max(axis=1))
+        kept.append(again == fitted.labels_[rows])
+    sure, kept = np.concatenate(sure), np.concatenate(kept)
+    # Other parts than those of the calibration; a row counts up to four times.
+    assert np.mean(kept) == pytest.approx(np.mean(sure), abs=0.06)
+    assert np.mean(kept[sure > 0.95]) > np.mean(kept[sure < 0.8]) + 0.1
+
+
+def test_outliers_have_the_local_outlier_factor_and_may_be_noise(touching):
+    X = np.concatenate([touching[0], [[60.0, 0, 0, 0], [0, -70, 0, 0]]])
+    model = SymMF(3, label_options={"noise": True}, random_state=0).fit(X)
+    expected = -LocalOutlierFactor(n_neighbors=20).fit(X).negative_outlier_factor_
+    np.testing.assert_allclose(model.outlier_score_, expected)
+    np.testing.assert_array_equal(model.labels_ == -1, expected > 1.5)
+    assert (model.labels_[-2:] == -1).all()
+    with pytest.raises(InputError, match="noise is for rows"):
+        SymMF(2, similarity="precomputed", label_options={"noise": True}).fit(X @ X.T)
+
+
+def test_refinement_separates_touching_groups_of_unequal_size():
+    rng = np.random.default_rng(1)
+    X = np.concatenate([rng.normal(0, 2, (300, 3)), rng.normal(0, 0.5, (60, 3)) + 3.5])
+    y = np.repeat([0, 1], [300, 60])
+    plain = SymMF(2, random_state=0).fit(X)
+    refined = SymMF(2, label_options={"refine": True}, random_state=0).fit(X)
+    assert ari(y, refined.labels_) >= max(0.8, ari(y, plain.labels_))
+    # Long tails are described by no mixture of two Gaussians: labels stay.
+    tails = np.exp(1.5 * rng.normal(size=(300, 2)))
+    both = [
+        SymMF(2, label_options={"refine": refine}, random_state=0).fit_predict(tails)
+        for refine in (False, True)
+    ]
+    np.testing.assert_array_equal(*both)
+
+
+def test_a_copy_elsewhere_keeps_answers_but_not_rows(fitted):
+    known = fitted.evidence_.sentence
+    copy = pickle.loads(pickle.dumps(fitted))
+    assert copy.evidence_.sentence == known
+    with pytest.raises(InputError, match="rows of the fit"):
+        copy.outlier_score_  # noqa: B018
+
+
+def test_models_can_be_compared_without_classes(touching):
+    from sklearn.model_selection import GridSearchCV
+
+    X, _ = make_blobs(150, 3, centers=3, cluster_std=0.5, random_state=2)
+    search = GridSearchCV(SymMF(random_state=0), {"n_clusters": [2, 3, 5]}, cv=2)
+    assert search.fit(X).best_params_ == {"n_clusters": 3}
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_communities_of_a_planted_graph_are_counted(seed):
+    rng = np.random.default_rng(seed)
+    block = np.repeat(range(3), 40)
+    for inside, outside, count in ((0.25, 0.02, 3), (0.1, 0.1, 1)):
+        chance = np.where(block[:, None] == block, inside, outside)
+        edges = np.triu(rng.random((120, 120)) < chance, 1)
+        graph = sparse.csr_array((edges | edges.T).astype(float))
+        assert count_communities(graph) == count
