@@ -125,7 +125,7 @@ def test_a_copy_elsewhere_keeps_answers_but_not_rows(fitted):
         copy.outlier_score_  # noqa: B018
 
 
-def test_models_can_be_compared_without_classes(touching):
+def test_models_can_be_compared_without_classes():
     from sklearn.model_selection import GridSearchCV
 
     X, _ = make_blobs(150, 3, centers=3, cluster_std=0.5, random_state=2)
