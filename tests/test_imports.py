@@ -43,23 +43,17 @@ def test_help_imports_no_heavy_module() -> None:
     assert len(modules) < 400
 
 
-def test_status_of_what_is_known_imports_no_heavy_module(tmp_path: Path) -> None:
+def test_status_of_finished_experiments_imports_no_heavy_module(tmp_path: Path) -> None:
     folder = tmp_path / "known"
     folder.mkdir()
     (folder / "experiment.yaml").write_text("")
-    keep = (
-        "from pathlib import Path\n"
-        "from symmf.experiment.store.counts import Counts, inputs_digest, keep_counts\n"
-        "from symmf.experiment.store.places import results_place\n"
-        f"results = Path({str(tmp_path)!r})\n"
-        "study = results_place(results, reference=True).folder\n"
-        "folder = results / 'known'\n"
-        "counts = Counts(total=1, done=1, failed=0, seconds=1.0, left=0.0)\n"
-        "keep_counts(folder, inputs_digest(folder, study), counts)\n"
+    (folder / "provenance.json").write_text('{"trials": {"total": 1, "beside": 0}}')
+    (folder / "trials.csv").write_text("status,seconds,attempts\nok,1.5,1\n")
+    status = (
         "from symmf.cli.main import cli\n"
-        "cli.main(['status', '--results', str(results)], standalone_mode=False)\n"
+        f"cli.main(['status', '--results', {str(tmp_path)!r}], standalone_mode=False)\n"
     )
-    modules = modules_after(keep)
+    modules = modules_after(status)
     assert "complete" in modules  # of what is printed
     assert not modules & {*HEAVY, "h5py", "pydantic", "yaml"}
     assert len(modules) < 400

@@ -160,7 +160,7 @@ PART = Part(
         "symmf.cli.run", "symmf.experiment.plan", "symmf.experiment.runner",
         "symmf.clustering", "symmf.datasets", "symmf.cli.progress", "sklearn.datasets",
         "symmf.cli.summary", "symmf.plugins.registry",
-        "symmf.experiment.preflight",
+        "symmf.experiment.progress",
     ),
     quick=100,
 )  # fmt: skip

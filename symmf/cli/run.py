@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -17,7 +18,7 @@ from symmf.cli.options import (
 from symmf.cli.terminal import say
 
 if TYPE_CHECKING:
-    from symmf.experiment.plan import Plan
+    from symmf.experiment.plan import Plan, Study
     from symmf.experiment.run.backend import Backend
 
 
@@ -100,10 +101,10 @@ def run(
     with closing(_backend(jobs, dask=dask, dry_run=dry_run)) as backend:
         from symmf.common.shipped import find_config
         from symmf.experiment import runner
-        from symmf.experiment.plan import Shard, make_plans
+        from symmf.experiment.plan import Shard, read_study
 
         part = Shard.parse(shard) if shard else None
-        plans = make_plans(
+        study = read_study(
             [find_config(config) for config in configs],
             results=results,
             settings=settings,
@@ -112,33 +113,51 @@ def run(
             shard=part,
             max_trials=max_trials,
         )
+        plans: list[Plan] = []
+        begun = _begin(study, plans, jobs, local=dask is None, quiet=quiet)
         if dry_run:
-            _show_estimates(plans, jobs, results, **choices)
-        _check(plans, jobs, results, local=dask is None, stop=not dry_run)
-        if dry_run:
+            _show_estimates(list(begun), jobs, results, **choices)
             return
-        with make_progress(quiet=quiet, n_experiments=len(plans)) as progress:
-            summary = runner.run(plans, backend=backend, listener=progress, **choices)
-    show_summary(plans, summary, results)
+        with make_progress(quiet=quiet, n_experiments=len(study.names)) as progress:
+            summary = runner.run(begun, backend=backend, listener=progress, **choices)
+    show_summary(plans, summary, results, not_begun=study.names[len(plans) :])
     context.exit(summary.exit_code)
 
 
-def _check(
-    plans: list[Plan], jobs: int, results: Path, *, local: bool, stop: bool
-) -> None:
-    """Tell what is known to fail before the first trial; ``stop`` where it would."""
-    from symmf.errors import InputError
-    from symmf.experiment.preflight import check_before_start
+def _begin(
+    study: Study, plans: list[Plan], jobs: int, *, local: bool, quiet: bool
+) -> Iterator[Plan]:
+    """Plan one experiment after another, each when the one before is done.
+
+    What is known to fail is told and left open. On a cluster its machines decide.
+    """
+    from symmf.experiment.progress import (
+        available_mb,
+        memory_warning,
+        missing_libraries,
+    )
     from symmf.experiment.store.places import results_place
 
-    reference = results_place(results, reference=True).folder
-    found = check_before_start(plans, jobs, reference=reference, local=local)
-    for sentence in found.warnings:
-        say(f"Warning: {sentence}", err=True)
-    if found.problems and stop:
-        raise InputError("\n".join(found.problems))
-    for sentence in found.problems:
-        say(f"Before the run: {sentence}", err=True)
+    reference = results_place(study.results, reference=True).folder
+    for name, plan in zip(study.names, _told(study, quiet=quiet), strict=True):
+        if local:
+            for method, sentence in missing_libraries(plan).items():
+                say(f"{name}: {sentence}", err=True)
+                plan.leave_open(method)
+            if warning := memory_warning(plan, jobs, available_mb(), reference):
+                say(f"Warning: {warning}", err=True)
+        plans.append(plan)
+        yield plan
+
+
+def _told(study: Study, *, quiet: bool) -> Iterator[Plan]:
+    """Say which experiment is being planned, where there are several."""
+    coming = study.plans()
+    for i, name in enumerate(study.names):
+        if not quiet and len(study.names) > 1:
+            count = f"{i + 1} of {len(study.names)}"
+            say(f"{name} ({count}): loading data", err=True)
+        yield next(coming)
 
 
 def _backend(jobs: int, *, dask: str | None, dry_run: bool) -> Backend:
@@ -169,7 +188,7 @@ def _show_estimates(
 ) -> None:
     from symmf.cli.progress import duration
     from symmf.cli.summary import count
-    from symmf.experiment.estimate import estimate, wall_seconds
+    from symmf.experiment.progress import estimate
     from symmf.experiment.store.places import results_place
 
     del fail_fast
@@ -198,7 +217,7 @@ def _show_estimates(
         basis = "highest recorded" if cost.memory_recorded else "from data size, rough"
         say(f"  memory: about {cost.memory_mb:.0f} MB per worker ({basis})")
     if any(cost.timed for cost in found):
-        wall = duration(wall_seconds(found, jobs))
+        wall = duration(sum(cost.seconds for cost in found) / jobs)
         all_timed = all(cost.timed == cost.missing for cost in found)
         for_what = "" if all_timed else " for the timed trials"
         say(f"With {count(jobs, 'worker')}: about {wall}{for_what}.")
@@ -213,7 +232,7 @@ def status(results: Path) -> None:
     Times are computing times of single trials; divide by the number of workers.
     """
     from symmf.cli.terminal import show_table
-    from symmf.experiment.status import survey
+    from symmf.experiment.progress import survey
     from symmf.experiment.store.places import results_place
 
     reference = results_place(results, reference=True).folder

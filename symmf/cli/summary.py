@@ -29,8 +29,15 @@ _ADVICE = {
 }
 
 
-def show_summary(plans: Sequence[Plan], summary: Summary, results: Path) -> None:
+def show_summary(
+    plans: Sequence[Plan],
+    summary: Summary,
+    results: Path,
+    *,
+    not_begun: Sequence[str] = (),
+) -> None:
     """Print how a run ended; what went wrong goes to standard error."""
+    left_open = sum(len(plan.left_open) for plan in plans)
     if summary.interrupted:
         say(
             f"Interrupted with {count(summary.remaining, 'trial')} to go; the "
@@ -40,8 +47,12 @@ def show_summary(plans: Sequence[Plan], summary: Summary, results: Path) -> None
         )
     elif summary.ran:
         say(f"Ran {count(summary.ran, 'trial')}.")
-    else:
+    elif not left_open:
         say("Nothing to do: every trial is recorded.")
+    if left_open:
+        say(f"{count(left_open, 'trial')} stay open; see above.", err=True)
+    if not_begun:
+        say(f"Not begun: {', '.join(not_begun)}.", err=True)
     _show_failures(plans, summary)
     for text in summary.problems:
         say(text, err=True)

@@ -59,17 +59,17 @@ def replay(context: click.Context, key: str, reference: bool, results: Path) -> 
     from symmf.experiment.again import replay as run_again
 
     found = _find(key, results, reference=reference)
-    trial, outcome = found.record.trial, found.record.outcome
+    trial, row = found.trial, found.row
     say(f"{trial.experiment}: {trial.title} ({trial.key[:12]})")
     again = run_again(found)
-    if not outcome.ok:
+    if row["status"] != "ok":
         say(
-            f"  recorded {outcome.status}: {outcome.message or 'no message'}\n"
+            f"  recorded {row['status']}: {row['message'] or 'no message'}\n"
             f"  again    {again.outcome.status}: {again.outcome.message or 'a result'}"
         )
         say("The trial had no result, so there is nothing to compare.", err=True)
         context.exit(1)
-    for name, value in outcome.scores.items():
+    for name, value in found.scores.items():
         new = again.outcome.scores.get(name)
         say(f"  {name:8} recorded {value!r}  again {new!r}")
     if again.same:

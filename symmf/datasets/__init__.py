@@ -6,6 +6,7 @@ in YAML files and on the command line.
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +28,7 @@ from symmf.datasets.base import (
     Source,
     data_folder,
 )
-from symmf.datasets.local import open_file, open_member
+from symmf.datasets.local import missing_message, open_file, open_member
 from symmf.errors import InputError
 
 DATASETS: dict[str, DatasetSpec] = {
@@ -50,6 +51,7 @@ __all__ = [
     "get_spec",
     "load_dataset",
     "load_wider",
+    "missing_files",
 ]
 
 
@@ -97,6 +99,25 @@ def load_dataset(
     if spec.files:
         return open_member(spec, place, **options)
     return open_file(spec, place, **options)
+
+
+def missing_files(name: str, options: Sequence[Mapping[str, Any]]) -> str:
+    """Say which files of a data set, read with these options, are not there.
+
+    Returns
+    -------
+    str
+        A sentence on how to get them; empty if nothing is missing.
+    """
+    spec, folder = get_spec(name), data_folder()
+    files = [spec.file] if spec.file is not None else []
+    if spec.needs is not None:
+        for given in options:
+            known = {name: given[name] for name in given if name in spec.options}
+            files += spec.needs(**known)
+    paths = [folder / file.path for file in files]
+    missing = [path for path in dict.fromkeys(paths) if not path.exists()]
+    return missing_message(spec, missing) if missing else ""
 
 
 def load_wider(

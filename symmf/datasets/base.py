@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
@@ -174,21 +174,29 @@ class Dataset:
         position[wanted] = np.arange(len(wanted))
         if len(wanted) == self.n_classes:
             position[-1] = -1
-        rows = np.flatnonzero(position[self.y] >= -1)
+        chosen = self.take(np.flatnonzero(position[self.y] >= -1))
+        labels = position[chosen.y]
+        return replace(
+            chosen,
+            y=labels,
+            class_ids=tuple(self.class_ids[c] for c in wanted),
+            digest=digest_arrays(chosen.X, labels),
+        )
+
+    def take(self, rows: LabelArray) -> Dataset:
+        """Keep some rows; of a similarity matrix, their columns too.
+
+        Examples
+        --------
+        >>> X = [[0.0], [1.0], [2.0]]
+        >>> data = Dataset.from_arrays(X, [0, 1, 1], name="a", title="A", kind="vector")
+        >>> data.take([0, 2]).y
+        array([0, 1])
+        """
         X = self.X[rows]
         if self.kind == "matrix":
             X = X[:, rows]
-        labels = position[self.y[rows]]
-        return Dataset(
-            name=self.name,
-            X=X,
-            y=labels,
-            title=self.title,
-            kind=self.kind,
-            image_shape=self.image_shape,
-            class_ids=tuple(self.class_ids[c] for c in wanted),
-            digest=digest_arrays(X, labels),
-        )
+        return replace(self, X=X, y=self.y[rows], digest=digest_arrays(X, self.y[rows]))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -15,16 +15,16 @@ import random
 import threading
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from symmf.common.files import own_file
 from symmf.common.validation import unknown_name
+from symmf.common.yaml import Document
 from symmf.errors import ConfigError, DataError, InputError, SymmfError
-from symmf.experiment.config.grid import expand, gather_facts
-from symmf.experiment.config.resolve import defaults_of
+from symmf.experiment.config.grid import expand, with_data
 from symmf.experiment.data import load_data
 from symmf.experiment.provenance import environment
 from symmf.experiment.run.backend import Backend
@@ -39,14 +39,7 @@ from symmf.experiment.store.trials_table import (
     rows_by_key,
     trial_columns,
 )
-from symmf.experiment.values import (
-    Job,
-    Outcome,
-    Record,
-    Status,
-    Trial,
-    canonical_json,
-)
+from symmf.experiment.values import Job, Outcome, Record, Status, Trial, canonical_json
 from symmf.metrics import METRICS
 
 if TYPE_CHECKING:
@@ -63,11 +56,18 @@ SCORE_SLACK = 1e-12
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finished:
-    """A finished trial; where there is a row alone, its record has no arrays."""
+    """A finished trial: its row, and its record where there is one."""
 
     store: ExperimentStore
-    record: Record
+    trial: Trial
     row: Row
+    record: Record | None = None
+
+    @property
+    def scores(self) -> dict[str, float]:
+        """The scores of its row, by name."""
+        found = {name: self.row[name] for name in _scores()}
+        return {name: value for name, value in found.items() if not math.isnan(value)}
 
 
 def find_trial(folders: Sequence[Path], prefix: str) -> Finished:
@@ -105,9 +105,10 @@ def find_trial(folders: Sequence[Path], prefix: str) -> Finished:
 def _finished(store: ExperimentStore, key: str) -> Finished:
     record = store.read(key)
     if record is not None:
-        return Finished(store=store, record=record, row=row_of(record))
-    row = rows_by_key(read_trials(store.folder)).get(key)
-    if row is None:
+        row = row_of(record)
+        return Finished(store=store, trial=record.trial, row=row, record=record)
+    found = rows_by_key(read_trials(store.folder)).get(key)
+    if found is None:
         raise InputError(
             f"The record {store.path(key)} is damaged. "
             "Run the experiment again to have it computed anew."
@@ -118,27 +119,7 @@ def _finished(store: ExperimentStore, key: str) -> Finished:
             f"{store.folder}: the trial {key[:12]} of trials.csv does not follow from "
             "experiment.yaml beside it, so it cannot be run again."
         )
-    with own_file(store.folder / TRIALS_FILE):
-        record = Record(trial=trial, outcome=_outcome_of(row))
-    return Finished(store=store, record=record, row=row)
-
-
-def _outcome_of(row: Row) -> Outcome:
-    """Return as much of the outcome as a row keeps: no labels, no trace."""
-    numbers: dict[str, Any] = {
-        name: None if math.isnan(row[name]) else kind(row[name])
-        for name, kind in trial_columns().items()
-        if kind is not str
-    }
-    return Outcome(
-        status=Status(row["status"]),
-        scores={n: numbers[n] for n in _scores() if numbers[n] is not None},
-        **{name: row[name] for name in ("message", "stop", "solver", "matrix")},
-        **{
-            name: numbers[name]
-            for name in ("seconds", "peak_memory_mb", "n_samples", "n_iter")
-        },
-    )
+    return Finished(store=store, trial=trial, row=found)
 
 
 def trials_of(store: ExperimentStore) -> list[Trial]:
@@ -153,65 +134,62 @@ def trials_of(store: ExperimentStore) -> list[Trial]:
         config = store.config()
         listed = config.dataset.all_options()
         datasets = [load_data(config.dataset.name, options) for options in listed]
-        return expand(config, gather_facts(config, *datasets))
+        document = Document(source=str(store.folder), data=None)
+        return expand(*with_data(config, datasets, document))
 
 
 def describe(found: Finished) -> str:
     """Write a finished trial in full, for reading."""
-    store, record = found.store, found.record
-    trial, outcome = record.trial, record.outcome
-    path = store.path(record.key)
+    trial, row, record = found.trial, found.row, found.record
+    about: dict[str, Any] = {
+        "key": trial.key,
+        "file": found.store.path(trial.key)
+        if record
+        else found.store.folder / TRIALS_FILE,
+        "experiment": trial.experiment,
+        "trial": trial.title,
+        "estimator": f"{trial.estimator} {_text(trial.parameters)}",
+        "behaviour": trial.behaviour,
+        "plugin": " ".join(filter(None, trial.plugin.values())),
+        "data": f"{trial.dataset} {_text(trial.options)} {trial.data_digest[:12]}",
+        "classes": " ".join(map(str, trial.classes)) or "all",
+        "draw": _text(trial.draw),
+        "preprocess": "+".join(trial.preprocess) or "none",
+        "random_state": f"{trial.random_state} (seed {trial.seed})",
+        "threads": trial.threads,
+        "status": row["status"],
+        "message": row["message"],
+        **found.scores,
+        **{n: row[n] for n in ("n_samples", "n_iter", "stop", "solver", "matrix")},
+        "seconds": row["seconds"],
+        "peak memory": f"{row['peak_memory_mb']} MB",
+        "labels": f"sha256 {row['labels_sha256']}" if row["labels_sha256"] else "",
+    }
     lines = [
-        f"key          {record.key}",
-        f"file         {path if path.exists() else store.folder / TRIALS_FILE}",
-        f"experiment   {trial.experiment}",
-        f"trial        {trial.title}",
-        f"estimator    {trial.estimator} {_text(trial.parameters)}",
-        f"defaults     {_text(trial.defaults)}",
+        f"{name:12} {value}"
+        for name, value in about.items()
+        if value != "" and value == value
     ]
-    if trial.plugin:
-        lines.append(f"plugin       {' '.join(filter(None, trial.plugin.values()))}")
-    lines += [
-        f"data         {trial.dataset} {_text(trial.options)} {trial.data_digest[:12]}",
-        f"classes      {' '.join(map(str, trial.classes)) or 'all'}",
-        f"preprocess   {'+'.join(trial.preprocess) or 'none'}",
-        f"random_state {trial.random_state} (seed {trial.seed})",
-        f"threads      {trial.threads}",
-        f"status       {outcome.status} (attempt {outcome.attempts})",
-    ]
-    if outcome.message:
-        lines.append(f"message      {outcome.message}")
-    lines += [f"{name:12} {value!r}" for name, value in outcome.scores.items()]
-    for name in ("n_samples", "n_iter", "stop", "solver", "matrix", "objective"):
-        lines.append(f"{name:12} {getattr(outcome, name)}")
-    lines += [
-        f"seconds      {outcome.seconds}",
-        f"peak memory  {outcome.peak_memory_mb} MB",
-        f"started      {outcome.started}",
-    ]
-    if outcome.error is not None and len(outcome.error):
-        first, last = float(outcome.error[0]), float(outcome.error[-1])
-        lines.append(
-            f"trace        {len(outcome.error)} iterates, error {first!r} to {last!r}"
-        )
-    if found.row["labels_sha256"]:
-        lines.append(f"labels       sha256 {found.row['labels_sha256']}")
-    lines += [f"warning      {warning}" for warning in outcome.warnings]
-    if record.provenance:
-        lines.append("provenance")
-        lines += _indented(json.dumps(record.provenance, indent=2, sort_keys=True))
-    if outcome.traceback:
-        lines.append("traceback")
-        lines += _indented(outcome.traceback)
+    if record is not None:
+        outcome = record.outcome
+        if outcome.error is not None and len(outcome.error):
+            first, last = float(outcome.error[0]), float(outcome.error[-1])
+            count = len(outcome.error)
+            lines.append(f"trace        {count} iterates, error {first!r} to {last!r}")
+        lines.append(f"started      {outcome.started}")
+        lines += [f"warning      {warning}" for warning in outcome.warnings]
+        texts = {
+            "provenance": json.dumps(record.provenance, indent=2, sort_keys=True),
+            "traceback": outcome.traceback,
+        }
+        for name, text in texts.items():
+            if text:
+                lines += [name, *(f"  {line}" for line in text.rstrip().splitlines())]
     return "\n".join(lines)
 
 
 def _text(value: Any) -> str:
     return json.dumps(value, sort_keys=True) if value else ""
-
-
-def _indented(text: str) -> list[str]:
-    return [f"  {line}" for line in text.rstrip().splitlines()]
 
 
 # Comparing
@@ -278,24 +256,16 @@ def replay(found: Finished, backend: Backend | None = None) -> Replay:
     Raises
     ------
     ConfigError
-        If the method is not known any more.
+        If the method is not known any more, or gives other numbers by design.
     DataError
         If the data are not those of the record.
     """
-    trial = found.record.trial
     with LocalPool(1) as own:
-        ((_, outcome),) = run_again([trial], backend or own)
+        ((_, outcome),) = run_again([found.trial], backend or own)
     if isinstance(outcome, SymmfError):
         raise outcome
-    new = row_of(Record(trial=trial, outcome=outcome))
-    gone = sorted(trial.defaults.keys() - defaults_of(_method(trial)).keys())
-    return Replay(
-        outcome=outcome,
-        differences=(
-            *compare_rows(found.row, new),
-            *(f"the method has no parameter {name} now" for name in gone),
-        ),
-    )
+    new = row_of(Record(trial=found.trial, outcome=outcome))
+    return Replay(outcome=outcome, differences=compare_rows(found.row, new))
 
 
 def run_again(
@@ -323,33 +293,33 @@ def run_again(
 
 
 def _job(trial: Trial) -> Job:
-    """Return the job of a trial, with the defaults it had said where they changed."""
-    method = _method(trial)
-    now = defaults_of(method)
-    then = {k: v for k, v in trial.defaults.items() if k in now and now[k] != v}
-    parameters = {**then, **trial.parameters}
-    return Job(trial=replace(trial, parameters=parameters), estimator=method)
-
-
-def _method(trial: Trial) -> Any:
-    from symmf.plugins import OutsideMethod, find_method
+    from symmf.plugins import find_method, identity_of, sources_of
 
     try:
         method = find_method(trial.estimator)
     except InputError as error:
+        text = f"The trial cannot be run again. {error}"
         if trial.plugin:
-            raise ConfigError(
+            text = (
                 f'The method "{trial.estimator}" comes from the plugin '
                 f"{trial.plugin['name']}; give its file with --plugin, or install it."
-            ) from None
-        raise ConfigError(f"The trial cannot be run again. {error}") from None
-    now = method.identity() if isinstance(method, OutsideMethod) else {}
+            )
+        raise ConfigError(text) from None
+    sources = sources_of(method, trial.parameters)
+    now = identity_of(sources)
     if now != dict(trial.plugin):
         raise ConfigError(
             f'The method "{trial.estimator}" is not the code the trial was made with '
             f"({_named(now)} instead of {_named(trial.plugin)})."
         )
-    return method
+    behaviour = getattr(method, "behaviour", 1)
+    if behaviour != trial.behaviour:
+        raise ConfigError(
+            f'The method "{trial.estimator}" gives other numbers than when the trial '
+            f"was run, as the changelog says (behaviour {behaviour} instead of "
+            f"{trial.behaviour}). Run the experiment again."
+        )
+    return Job(trial=trial, estimator=method, sources=sources)
 
 
 def _named(plugin: Mapping[str, str]) -> str:

@@ -52,10 +52,16 @@ def load_data(name: str, options: Mapping[str, Any]) -> Dataset:
     """
     from symmf.datasets import load_dataset, load_wider
     from symmf.features.preprocess import preprocess
+    from symmf.plugins import REGISTRY
 
     rest = dict(options)
     steps, batch = rest.pop(FEATURES, None), rest.pop(LEARN_FROM, None)
-    data = load_file(name, rest) if FILE in rest else load_dataset(name, **rest)
+    if FILE in rest:
+        data = load_file(name, rest)
+    elif (spec := REGISTRY.of("DATASETS").get(name)) is not None:
+        data = spec.read(**rest)
+    else:
+        data = load_dataset(name, **rest)
     if steps is None and batch is not None:
         raise InputError(f"{LEARN_FROM} is for steps under {FEATURES}; name them.")
     if steps is None:

@@ -8,11 +8,13 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
-from symmf.common.files import read_file
 from symmf.experiment.store.layout import EVENTS_FILE
 from symmf.experiment.values import now
+
+if TYPE_CHECKING:
+    from symmf.experiment.plan import Plan
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,7 +43,7 @@ class EventLog:
     """
 
     def __init__(self, folder: Path) -> None:
-        flags = os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW
+        flags = os.O_RDWR | os.O_CREAT | os.O_APPEND
         self._handle: int | None = None
         with suppress(OSError):
             self._handle = os.open(folder / EVENTS_FILE, flags, 0o666)
@@ -70,38 +72,19 @@ class EventLog:
 
 
 class Journal:
-    """Tells every event to the log of its experiment and to a listener."""
+    """Tells the events of an experiment to its log and to a listener."""
 
-    def __init__(self, folders: Mapping[str, Path], listener: Listener | None) -> None:
-        self._logs = {name: EventLog(folder) for name, folder in folders.items()}
-        self._listener = listener
+    def __init__(self, plan: Plan, listener: Listener | None) -> None:
+        self._experiment, self._listener = plan.name, listener
+        self._log = EventLog(plan.store.folder)
 
-    def tell(self, kind: str, experiment: str, **details: Any) -> None:
+    def tell(self, kind: str, **details: Any) -> None:
         """Say that something happened."""
-        event = Event(kind=kind, experiment=experiment, details=details)
-        self._logs[experiment](event)
+        event = Event(kind=kind, experiment=self._experiment, details=details)
+        self._log(event)
         if self._listener is not None:
             self._listener(event)
 
     def close(self) -> None:
-        """Close the logs."""
-        for log in self._logs.values():
-            log.close()
-
-
-def read_events(folder: Path) -> list[dict[str, Any]]:
-    """Read an event log, leaving out lines that are unfinished or no events."""
-    try:
-        text = read_file(folder / EVENTS_FILE).decode("utf-8", "replace")
-    except OSError:
-        return []
-    lines = text.splitlines()
-    events = []
-    for line in lines:
-        try:
-            event = json.loads(line)
-        except (ValueError, RecursionError):
-            continue
-        if isinstance(event, dict):
-            events.append(event)
-    return events
+        """Close the log."""
+        self._log.close()

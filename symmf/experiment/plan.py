@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from symmf.common.yaml import Document
 from symmf.errors import ConfigError, DataError, InputError, SymmfError
@@ -14,12 +14,10 @@ from symmf.experiment.config.changes import changes
 from symmf.experiment.config.grid import (
     MAX_TRIALS,
     Facts,
-    check_n_clusters,
     check_trials,
     expand,
-    gather_facts,
+    with_data,
 )
-from symmf.experiment.config.members import with_classes
 from symmf.experiment.config.messages import hint
 from symmf.experiment.config.model import ExperimentConfig, read_config
 from symmf.experiment.config.resolve import resolve
@@ -49,6 +47,8 @@ class Plan:
     store: ExperimentStore
     trials: list[Trial]
     selected: list[Trial]
+    #: selected trials that cannot run here
+    left_open: list[Trial] = field(default_factory=list)
     _beside: Beside | None = field(default=None, repr=False)
     _records: dict[str, Record] | None = field(default=None, repr=False)
 
@@ -122,6 +122,12 @@ class Plan:
         """Count the selected trials that are done."""
         return sum(self.is_done(trial) for trial in self.selected)
 
+    def leave_open(self, estimator: str) -> None:
+        """Take the trials of a method that cannot run here out of the selected ones."""
+        left = [t for t in self.missing() if t.estimator == estimator]
+        self.left_open += left
+        self.selected = [trial for trial in self.selected if trial not in left]
+
     def illustrated(self) -> Trial | None:
         """Return the trial of which the experiment wants an illustration."""
         name = self.config.illustration
@@ -155,7 +161,8 @@ class Shard:
         >>> Shard.parse("2/5")
         Shard(index=2, count=5)
         """
-        match = re.fullmatch(r"(\d+)/(\d+)", text.strip())
+        # No list of trials has more parts than six digits count.
+        match = re.fullmatch(r"(\d{1,6})/(\d{1,6})", text.strip())
         if not match or not 1 <= int(match[1]) <= int(match[2]):
             raise InputError(
                 f'--shard needs i/n with 1 <= i <= n, such as 2/5, not "{text}".'
@@ -167,7 +174,43 @@ class Shard:
         return list(trials[self.index - 1 :: self.count])
 
 
-def make_plans(
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Study:
+    """The experiments of a run, checked; their data are loaded one after another."""
+
+    experiments: Sequence[tuple[ExperimentConfig, Document]]
+    results: Path
+    only: Sequence[str] = ()
+    skip: Sequence[str] = ()
+    shard: Shard = field(default_factory=Shard)
+
+    @property
+    def names(self) -> list[str]:
+        """Names of the experiments, in the order in which they run."""
+        return [config.name for config, _ in self.experiments]
+
+    def plans(self) -> Iterator[Plan]:
+        """Load data and list trials, an experiment at a time."""
+        loaded: dict[str, Dataset] = {}
+        for config, document in self.experiments:
+            # Of the experiments before, only what this one needs again is kept.
+            wanted = _data_entries(config)
+            loaded = {name: loaded[name] for name in wanted if name in loaded}
+            datasets = _load(config, document, loaded)
+            config, facts = with_data(config, datasets, document)
+            trials = expand(config, facts)
+            chosen = [t for t in trials if _is_wanted(t, self.only, self.skip)]
+            yield Plan(
+                config=config,
+                facts=facts,
+                datasets=datasets,
+                store=ExperimentStore(self.results / config.name),
+                trials=trials,
+                selected=self.shard.of(chosen),
+            )
+
+
+def read_study(
     paths: Iterable[Path | str],
     *,
     results: Path | str = "results",
@@ -176,19 +219,18 @@ def make_plans(
     skip: Sequence[str] = (),
     shard: Shard | None = None,
     max_trials: int = MAX_TRIALS,
-) -> list[Plan]:
-    """Read configs, check them, load their data and list their trials.
+) -> Study:
+    """Read experiment files and check them, before anything is loaded or run.
 
-    Everything that can be wrong with any of them is found before anything runs. With
-    ``only`` and ``skip`` some methods are left to another run; ``skip`` may also name
-    whole experiments.
+    With ``only`` and ``skip`` some methods are left to another run; ``skip`` may also
+    name whole experiments.
 
     Raises
     ------
     ConfigError
         If a config is not valid, or two have the same name.
     DataError
-        If data are missing or corrupt.
+        If files of data sets are missing.
     """
     read = [read_config(path, settings) for path in paths]
     resolved = [(resolve(config, document), document) for config, document in read]
@@ -197,19 +239,19 @@ def make_plans(
         check_trials(config, document, max_trials)
     _check_chosen(only, skip, [config for config, _ in resolved])
     kept = [pair for pair in resolved if pair[0].name not in skip]
-    loaded: dict[str, Dataset] = {}
-    plans, missing = [], {}
-    for config, document in kept:
-        try:
-            plans.append(_plan(config, document, Path(results), loaded))
-        except DataError as error:
-            missing[config.name] = str(error)
-    if missing:
-        raise DataError(_missing_data(missing, others=bool(plans)))
-    for plan in plans:
-        chosen = [t for t in plan.trials if _is_wanted(t, only, skip)]
-        plan.selected = (shard or Shard()).of(chosen)
-    return plans
+    _check_data([config for config, _ in kept])
+    return Study(
+        experiments=kept,
+        results=Path(results),
+        only=only,
+        skip=skip,
+        shard=shard or Shard(),
+    )
+
+
+def make_plans(paths: Iterable[Path | str], **options: Any) -> list[Plan]:
+    """Plan all experiments at once; see :func:`read_study`."""
+    return list(read_study(paths, **options).plans())
 
 
 def _is_wanted(trial: Trial, only: Sequence[str], skip: Sequence[str]) -> bool:
@@ -217,33 +259,28 @@ def _is_wanted(trial: Trial, only: Sequence[str], skip: Sequence[str]) -> bool:
     return (not only or bool(names & set(only))) and not names & set(skip)
 
 
-def _missing_data(missing: Mapping[str, str], *, others: bool) -> str:
-    text = "\n".join(dict.fromkeys(missing.values()))
-    if others:
-        skips = " ".join(f"--skip {name}" for name in missing)
-        text += f"\nTo run the other experiments now: {skips}"
-    return text
+def _check_data(configs: Sequence[ExperimentConfig]) -> None:
+    """Refuse a study of which files of data sets are not there, all in one message."""
+    from symmf.datasets import DATASETS, missing_files
+
+    ours = [config for config in configs if config.dataset.name in DATASETS]
+    found = {
+        config.name: missing_files(config.dataset.name, config.dataset.all_options())
+        for config in ours
+    }
+    missing = {name: sentence for name, sentence in found.items() if sentence}
+    if missing:
+        text = "\n".join(dict.fromkeys(missing.values()))
+        if len(missing) < len(configs):
+            skips = " ".join(f"--skip {name}" for name in missing)
+            text += f"\nTo run the other experiments now: {skips}"
+        raise DataError(text)
 
 
-def _plan(
-    config: ExperimentConfig,
-    document: Document,
-    results: Path,
-    loaded: dict[str, Dataset],
-) -> Plan:
-    datasets = _load(config, document, loaded)
-    config = with_classes(config, datasets, document)
-    facts = gather_facts(config, *datasets)
-    check_n_clusters(config, facts, document)
-    trials = expand(config, facts)
-    return Plan(
-        config=config,
-        facts=facts,
-        datasets=datasets,
-        store=ExperimentStore(results / config.name),
-        trials=trials,
-        selected=trials,
-    )
+def _data_entries(config: ExperimentConfig) -> list[str]:
+    """Name the data sets of an experiment: the same name means the same data."""
+    name = config.dataset.name
+    return [canonical_json([name, options]) for options in config.dataset.all_options()]
 
 
 def _load(
@@ -251,12 +288,11 @@ def _load(
 ) -> tuple[Dataset, ...]:
     from symmf.experiment.data import load_data
 
-    name, found = config.dataset.name, []
-    for i, options in enumerate(config.dataset.all_options()):
-        entry = canonical_json([name, options])
+    found, listed = [], config.dataset.all_options()
+    for i, entry in enumerate(_data_entries(config)):
         if entry not in loaded:
             try:
-                loaded[entry] = load_data(name, options)
+                loaded[entry] = load_data(config.dataset.name, listed[i])
             except (InputError, MemoryError) as error:
                 alone = config.dataset.members is None
                 where = document.where(("dataset", *(() if alone else (MEMBERS, i))))

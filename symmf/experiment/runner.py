@@ -5,7 +5,7 @@ from __future__ import annotations
 import signal
 import threading
 from collections import Counter
-from collections.abc import Generator, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from types import FrameType
@@ -52,9 +52,22 @@ class Summary:
         """0 done, 1 some trials failed, 130 interrupted."""
         return 130 if self.interrupted else 1 if self.failed or self.problems else 0
 
+    def __add__(self, other: Summary) -> Summary:
+        """Return the summary of both runs together."""
+        return Summary(
+            ran=self.ran + other.ran,
+            skipped=self.skipped + other.skipped,
+            failed=self.failed + other.failed,
+            remaining=self.remaining + other.remaining,
+            interrupted=self.interrupted or other.interrupted,
+            statuses=Counter(self.statuses) + Counter(other.statuses),
+            failures=self.failures + other.failures,
+            problems=self.problems + other.problems,
+        )
+
 
 def run(
-    plans: Sequence[Plan],
+    plans: Iterable[Plan],
     *,
     jobs: int | None = None,
     backend: Backend | None = None,
@@ -65,13 +78,14 @@ def run(
 ) -> Summary:
     """Run what is missing, trial by trial, each in a process of its own.
 
-    A trial whose worker dies under it is begun again, three times in all, and so is
-    one that an earlier run left like that.
+    The experiments run one after another; ``plans`` may make each when it is asked
+    for. A trial whose worker dies under it is begun again, three times in all, and so
+    is one that an earlier run left like that.
 
     Parameters
     ----------
-    plans : sequence of Plan
-        From :func:`symmf.experiment.plan.make_plans`.
+    plans : iterable of Plan
+        From :func:`symmf.experiment.plan.make_plans` or ``Study.plans()``.
     jobs : int, optional
         Number of local worker processes; default: one per processor.
     backend : Backend, optional
@@ -86,26 +100,55 @@ def run(
     Returns
     -------
     Summary
-        Interrupted (SIGINT, SIGTERM) or not, finished trials are recorded and
+        Interrupted (SIGINT, SIGTERM, SIGHUP) or not, finished trials are recorded and
         ``trials.csv`` is current.
     """
     with ExitStack() as stack:
         stop = stack.enter_context(_stop_on_signal())
         if backend is None:
             pool = stack.enter_context(LocalPool(jobs or default_jobs()))
-            # Workers begin to load while the records are read.
+            # Workers begin to load while data and records are read.
             pool.warm_up()
             backend = pool
+        summary = Summary()
         for plan in plans:
-            plan.store.prepare()
-            stack.enter_context(FolderLock(plan.store.folder))
-            plan.store.clean()
-            plan.read_records(set_aside=True)
-            _forget(plan, fresh=fresh, retry_failed=retry_failed)
-        folders = {plan.name: plan.store.folder for plan in plans}
-        journal = stack.enter_context(closing(Journal(folders, listener)))
-        recorder = stack.enter_context(closing(Recorder(plans)))
-        session = _Session(plans, backend, stop, journal, recorder)
+            summary += _run(
+                plan,
+                backend,
+                stop,
+                listener,
+                fresh=fresh,
+                retry_failed=retry_failed,
+                fail_fast=fail_fast,
+            )
+            if stop.is_set() or (fail_fast and summary.failed):
+                break
+        return replace(summary, interrupted=stop.is_set() and summary.remaining > 0)
+
+
+def _run(
+    plan: Plan,
+    backend: Backend,
+    stop: threading.Event,
+    listener: Listener | None,
+    *,
+    fresh: bool,
+    retry_failed: bool,
+    fail_fast: bool,
+) -> Summary:
+    """Run one experiment, with its folder locked."""
+    plan.store.prepare()
+    with ExitStack() as stack:
+        stack.enter_context(FolderLock(plan.store.folder))
+        plan.store.clean()
+        plan.read_records(set_aside=True)
+        again = plan.selected if fresh else plan.failed() if retry_failed else []
+        for key in {trial.key for trial in again}:
+            plan.store.discard(key)
+            plan.records.pop(key, None)
+        journal = stack.enter_context(closing(Journal(plan, listener)))
+        recorder = stack.enter_context(closing(Recorder(plan)))
+        session = _Session(plan, backend, stop, journal, recorder)
         try:
             session.start()
             session.run_trials(fail_fast=fail_fast)
@@ -121,50 +164,40 @@ def run(
         return session.summary()
 
 
-def _forget(plan: Plan, *, fresh: bool, retry_failed: bool) -> None:
-    again = plan.selected if fresh else plan.failed() if retry_failed else []
-    for key in {trial.key for trial in again}:
-        plan.store.discard(key)
-        plan.records.pop(key, None)
-
-
 class _Session:
-    """One call of :func:`run`: jobs to the backend, news to journal and recorder."""
+    """One experiment of a run: jobs to the backend, news to journal and recorder."""
 
     def __init__(
         self,
-        plans: Sequence[Plan],
+        plan: Plan,
         backend: Backend,
         stop: threading.Event,
         journal: Journal,
         recorder: Recorder,
     ) -> None:
-        self.plans, self.backend, self.stop = plans, backend, stop
+        self.plan, self.backend, self.stop = plan, backend, stop
         self.journal, self.recorder = journal, recorder
-        self.data = {data.digest: data for plan in plans for data in plan.datasets}
-        self.skipped = sum(plan.done() for plan in plans)
-        self.ran: set[tuple[str, str]] = set()
+        self.data = {data.digest: data for data in plan.datasets}
+        self.skipped = plan.done()
+        self.ran: set[str] = set()
         self.problems: list[str] = []
 
     def start(self) -> None:
         # Before the description of the run before is replaced.
-        for plan in self.plans:
-            for text in plan.notices():
-                self.journal.tell("notice", plan.name, text=text)
+        for text in self.plan.notices():
+            self.journal.tell("notice", text=text)
         self.recorder.start()
-        for plan in self.plans:
-            self.journal.tell(
-                "run_started",
-                plan.name,
-                total=len(plan.selected),
-                done=plan.done(),
-                failed=len(plan.failed()),
-                **self.recorder.code,
-            )
+        self.journal.tell(
+            "run_started",
+            total=len(self.plan.selected),
+            done=self.plan.done(),
+            failed=len(self.plan.failed()),
+            **self.recorder.code,
+        )
 
     def run_trials(self, *, fail_fast: bool) -> None:
         """Run what is missing, and again what a dying worker took with it."""
-        todo = [_job(plan, trial) for plan in self.plans for trial in plan.missing()]
+        todo = [_job(self.plan, trial) for trial in self.plan.missing()]
         while todo and not self.stop.is_set():
             lost = []
             with closing(self._outcomes(todo)) as outcomes:
@@ -176,95 +209,90 @@ class _Session:
             todo = lost
 
     def _outcomes(self, todo: Sequence[Job]) -> Generator[tuple[Job, Outcome]]:
-
         with closing(self.backend.run(todo, self.data, self.stop)) as updates:
             for update in updates:
-                trial, name = update.job.trial, update.job.trial.experiment
+                trial = update.job.trial
                 about: dict[str, Any] = {
                     "key": trial.key,
                     "trial": trial.title,
                     "method": trial.method,
                 }
                 if update.outcome is None:
-                    self.journal.tell("trial_started", name, **about)
+                    self.journal.tell("trial_started", **about)
                     continue
                 outcome = replace(update.outcome, attempts=update.job.attempt)
                 self.recorder.keep(update.job, outcome, update.environment)
-                self.ran.add((name, trial.key))
+                self.ran.add(trial.key)
                 about["message"] = outcome.message
                 if outcome.final:
                     about |= {"status": outcome.status, "seconds": outcome.seconds}
-                    self.journal.tell("trial_finished", name, **about)
+                    self.journal.tell("trial_finished", **about)
                 else:
-                    self.journal.tell("trial_lost", name, **about)
+                    self.journal.tell("trial_lost", **about)
                 yield update.job, outcome
 
     def illustrate(self) -> None:
-        """Make the illustrations that are asked for and not there."""
-        for plan in self.plans:
-            trial = plan.illustrated()
-            path = plan.store.folder / ILLUSTRATION_FILE
-            if trial is None or path.is_file() or self.stop.is_set():
-                continue
-            job = replace(_job(plan, trial), illustrate=True)
-            updates = self.backend.run([job], self.data, self.stop)
-            for outcome in [u.outcome for u in updates if u.outcome is not None]:
-                if outcome.illustration is not None:
-                    plan.store.write_file(path, outcome.illustration)
-                else:
-                    self.problems.append(
-                        f"The illustration of {plan.name} ({trial.title}) could not be "
-                        f"made: {outcome.message}"
-                    )
+        """Make the illustration that is asked for, if it is not there."""
+        trial = self.plan.illustrated()
+        path = self.plan.store.folder / ILLUSTRATION_FILE
+        if trial is None or path.is_file() or self.stop.is_set():
+            return
+        job = replace(_job(self.plan, trial), illustrate=True)
+        updates = self.backend.run([job], self.data, self.stop)
+        for outcome in [u.outcome for u in updates if u.outcome is not None]:
+            if outcome.illustration is not None:
+                self.plan.store.write_file(path, outcome.illustration)
+            else:
+                self.problems.append(
+                    f"The illustration of {self.plan.name} ({trial.title}) could not "
+                    f"be made: {outcome.message}"
+                )
 
     def finish(self, *, interrupted: bool) -> None:
-        for plan in self.plans:
-            kind = "interrupted" if interrupted else "run_finished"
-            left, failed = len(plan.missing()), len(plan.failed())
-            self.journal.tell(kind, plan.name, remaining=left, failed=failed)
+        kind = "interrupted" if interrupted else "run_finished"
+        left, failed = len(self.plan.missing()), len(self.plan.failed())
+        self.journal.tell(kind, remaining=left, failed=failed)
 
     def summary(self) -> Summary:
-        remaining = sum(len(plan.missing()) for plan in self.plans)
         outcomes = [
-            plan.records[trial.key].outcome
-            for plan in self.plans
-            for trial in plan.selected
-            if plan.is_done(trial)
+            self.plan.records[trial.key].outcome
+            for trial in self.plan.selected
+            if self.plan.is_done(trial)
         ]
         return Summary(
             ran=len(self.ran),
             skipped=self.skipped,
             failed=sum(not outcome.ok for outcome in outcomes),
-            remaining=remaining,
-            interrupted=self.stop.is_set() and remaining > 0,
+            remaining=len(self.plan.missing()),
             statuses=Counter(outcome.status for outcome in outcomes),
-            failures=_failures(self.plans),
+            failures=_failures(self.plan),
             problems=tuple(self.problems),
         )
 
 
 def _job(plan: Plan, trial: Trial) -> Job:
-    from symmf.clustering import METHODS
+    from symmf.plugins import find_method, sources_of
 
+    estimator = find_method(trial.estimator)
     limits = plan.config.limits
     record = plan.records.get(trial.key)
     before = 0 if record is None or record.outcome.final else record.outcome.attempts
     return Job(
         trial=trial,
-        estimator=METHODS[trial.estimator],
+        estimator=estimator,
+        sources=sources_of(estimator, trial.parameters),
         seconds=limits.seconds,
         memory_gb=limits.memory_gb,
         attempt=min(before + 1, MAX_ATTEMPTS),
     )
 
 
-def _failures(plans: Sequence[Plan]) -> tuple[Failure, ...]:
+def _failures(plan: Plan) -> tuple[Failure, ...]:
     """Group the trials without a result by what became of them, most first."""
     groups: dict[tuple[Status, str], list[Trial]] = {}
-    for plan in plans:
-        for trial in plan.failed():
-            outcome = plan.records[trial.key].outcome
-            groups.setdefault((outcome.status, outcome.message), []).append(trial)
+    for trial in plan.failed():
+        outcome = plan.records[trial.key].outcome
+        groups.setdefault((outcome.status, outcome.message), []).append(trial)
     found = [
         Failure(
             status=status,
@@ -280,7 +308,7 @@ def _failures(plans: Sequence[Plan]) -> tuple[Failure, ...]:
 
 @contextmanager
 def _stop_on_signal() -> Iterator[threading.Event]:
-    """Turn the first SIGINT or SIGTERM into a wish to stop; the second is abrupt."""
+    """Turn the first SIGINT, SIGTERM or SIGHUP into a wish to stop; the second ends."""
     stop = threading.Event()
     if threading.current_thread() is not threading.main_thread():
         yield stop
@@ -294,7 +322,7 @@ def _stop_on_signal() -> Iterator[threading.Event]:
     # What is ignored, as in the background of a shell, stays so.
     before = {
         number: signal.signal(number, wish)
-        for number in (signal.SIGINT, signal.SIGTERM)
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
         if signal.getsignal(number) is not signal.SIG_IGN
     }
     try:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from symmf.common.notation import FloatArray, LabelArray
 
 # Part of every key: raised when the meaning of a record changes.
-FORMAT = 1
+FORMAT = 2
 # Options of a data set that say where it is and how it is called, not what it is.
 PLACES = ("file", "title")
 # Folders beside the experiments: the committed study, and what reports write.
@@ -49,6 +49,11 @@ class Status(StrEnum):
     TIMEOUT = "timeout"
     MEMORY = "memory"
     DIED = "died"
+
+
+def is_final(status: str, attempts: int) -> bool:
+    """Tell whether a trial is not to be begun again, unless that is asked for."""
+    return status != Status.DIED or attempts >= MAX_ATTEMPTS
 
 
 def is_reserved(name: str) -> bool:
@@ -91,9 +96,12 @@ class Trial:
     laplacian_weight: float | None
     preprocess: tuple[str, ...]
     parameters: Mapping[str, Any]
-    defaults: Mapping[str, Any]
+    #: of the estimator: see :class:`symmf.clustering.base.Clusterer`
+    behaviour: int | str = 1
     random_state: int
     threads: int = 1
+    #: rows drawn from the classes: empty, ``{"share": s}`` or ``{"rows": n}``
+    draw: Mapping[str, Any] = field(default_factory=dict)
     #: name, version and digest of the outside code the estimator comes from
     plugin: Mapping[str, str] = field(default_factory=dict)
     #: sha256 of :meth:`identity`: the name of the trial's record
@@ -106,10 +114,11 @@ class Trial:
     def identity(self) -> dict[str, Any]:
         """Return what determines the result; names and labels do not enter.
 
-        Nor does the place of a data file: its digest is there.
+        Nor does the place of a data file: its digest is there. ``parameters`` are those
+        that differ from the estimator's defaults, so that a new one changes no key.
         """
         options = {k: v for k, v in self.options.items() if k not in PLACES}
-        outside = {"plugin": self.plugin} if self.plugin else {}
+        if_any = {"plugin": self.plugin, "draw": self.draw}
         return {
             "format": FORMAT,
             "data": self.data_digest,
@@ -121,11 +130,12 @@ class Trial:
             "classes": self.classes,
             "estimator": self.estimator,
             "laplacian_weight": self.laplacian_weight,
-            "parameters": {**self.defaults, **self.parameters},
+            "parameters": self.parameters,
+            "behaviour": self.behaviour,
             "preprocess": self.preprocess,
             "random_state": self.random_state,
             "threads": self.threads,
-            **outside,
+            **{name: value for name, value in if_any.items() if value},
         }
 
     @property
@@ -164,6 +174,8 @@ class Job:
     memory_gb: float | None = None
     attempt: int = 1
     illustrate: bool = False
+    #: plugins whose solvers, sets or similarities the estimator names
+    sources: tuple[Any, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -208,7 +220,7 @@ class Outcome:
     @property
     def final(self) -> bool:
         """Whether the trial is not to be begun again, unless that is asked for."""
-        return self.status is not Status.DIED or self.attempts >= MAX_ATTEMPTS
+        return is_final(self.status, self.attempts)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

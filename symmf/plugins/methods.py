@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
+import hashlib
 import importlib
 import inspect
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import SimpleNamespace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from symmf.common.validation import unknown_name
 from symmf.errors import InputError
+from symmf.plugins.source import DATASETS as DATASETS_KEY
 from symmf.plugins.source import METHODS as METHODS_KEY
-from symmf.plugins.source import CodeSource
+from symmf.plugins.source import CodeSource, plain
+
+if TYPE_CHECKING:
+    from symmf.datasets import DatasetSpec
 
 SKLEARN = "sklearn."
-K_NAMES = ("n_clusters", "n_components")
 
 
 def find_method(name: str) -> Any:
@@ -37,19 +42,32 @@ def find_method(name: str) -> Any:
     >>> find_method("sklearn.cluster.AgglomerativeClustering")
     SklearnMethod(name='sklearn.cluster.AgglomerativeClustering')
     """
-    from symmf.clustering import METHODS
     from symmf.clustering.ceilings import CEILINGS
-    from symmf.plugins.registry import register_packages
 
-    if name not in METHODS and name in CEILINGS:
-        METHODS[name] = CEILINGS[name]
-    if name not in METHODS and name.startswith(SKLEARN):
-        METHODS[name] = SklearnMethod(name=name)
-    if name not in METHODS:
-        register_packages()
-    if name not in METHODS:
-        raise InputError(unknown_name("method", name, METHODS))
-    return METHODS[name]
+    known = all_methods()
+    if name in known or name in CEILINGS:
+        return known.get(name) or CEILINGS[name]
+    if name.startswith(SKLEARN):
+        return SklearnMethod(name=name)
+    raise InputError(unknown_name("method", name, known))
+
+
+def all_methods() -> dict[str, Any]:
+    """Return our methods and those of plugins, by name."""
+    from symmf.clustering import METHODS
+    from symmf.plugins.registry import REGISTRY, register_packages
+
+    register_packages()
+    return {**REGISTRY.of(METHODS_KEY), **METHODS}
+
+
+def all_datasets() -> dict[str, DatasetSpec]:
+    """Return our data sets and those of plugins, by name."""
+    from symmf.datasets import DATASETS
+    from symmf.plugins.registry import REGISTRY, register_packages
+
+    register_packages()
+    return {**REGISTRY.of(DATASETS_KEY), **DATASETS}
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +88,13 @@ class SklearnMethod:
     @property
     def __signature__(self) -> inspect.Signature:
         return _as_ours(inspect.signature(self._class()))
+
+    @property
+    def behaviour(self) -> str:
+        """A digest of the defaults: another version may change them."""
+        names = self.__signature__.parameters
+        text = json.dumps({n: plain(p.default) for n, p in names.items()})
+        return hashlib.sha256(text.encode()).hexdigest()[:8]
 
     def __call__(self, **parameters: Any) -> OutsideEstimator:
         """Return the estimator with its parameters set."""

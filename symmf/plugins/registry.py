@@ -1,7 +1,10 @@
-"""Outside methods and data sets put beside ours, for this process."""
+"""What plugins offer, by kind and name: asked after our own, which stays as it is."""
 
 from __future__ import annotations
 
+import hashlib
+from collections.abc import Mapping
+from dataclasses import asdict
 from functools import cache
 from importlib import metadata
 from pathlib import Path
@@ -10,10 +13,14 @@ from typing import Any
 from symmf.errors import ConfigError, SymmfError
 from symmf.plugins.methods import OutsideMethod
 from symmf.plugins.source import (
+    CONSTRAINTS,
     DATASETS,
-    GROUPS,
+    KINDS,
     LARGEST,
     METHODS,
+    METRICS,
+    SIMILARITIES,
+    SOLVERS,
     CodeSource,
     describe_file,
     describe_package,
@@ -23,56 +30,143 @@ from symmf.plugins.source import (
 # How long a plugin may take to be imported; numpy, scipy and PyTorch take seconds.
 IMPORT_SECONDS = 60.0
 DATA_SECONDS = 600.0
-OUTSIDE = "that of the plugin"
+# Parameters of our methods that may name what a plugin brought.
+_NAMED_BY = {
+    "solver": SOLVERS,
+    "constraint": CONSTRAINTS,
+    "similarity": SIMILARITIES,
+}
 
-_registered: dict[str, CodeSource] = {}
+
+class Registry:
+    """The plugins of this process."""
+
+    def __init__(self) -> None:
+        self.sources: dict[str, CodeSource] = {}
+        self._found: dict[str, dict[str, Any]] = {kind: {} for kind in KINDS}
+
+    def of(self, kind: str) -> Mapping[str, Any]:
+        """Return what plugins offer of a kind.
+
+        Methods and data sets are as ours; of the rest, the :class:`CodeSource` that
+        has them.
+        """
+        return self._found[kind]
+
+    def add_file(self, path: Path | str) -> CodeSource:
+        """Add what a Python file offers; see :func:`register_plugin`."""
+        path = Path(path)
+        if not path.is_file():
+            raise ConfigError(f"--plugin {path}: there is no such file.")
+        found = _in_child(describe_file, path, f"--plugin {path}")
+        source = CodeSource(
+            name=path.stem,
+            version=found["version"],
+            sha256=found["sha256"],
+            path=str(path.absolute()),
+            text=found["text"],
+        )
+        self._add(source, found, f"--plugin {path}")
+        return source
+
+    def add_packages(self) -> None:
+        """Add what installed packages offer through entry points."""
+        packages = {
+            entry.dist.name: entry.dist
+            for group in KINDS.values()
+            for entry in metadata.entry_points(group=group)
+            if entry.dist is not None
+        }
+        for name, dist in packages.items():
+            place, what = Path(str(dist.locate_file(""))), f"The package {name}"
+            found = _in_child(describe_package, place, what, package=name)
+            source = CodeSource(
+                name=name, version=dist.version, sha256=found["sha256"], path=""
+            )
+            self._add(source, found, what)
+
+    def _add(self, source: CodeSource, found: dict[str, Any], what: str) -> None:
+        ours = own_names()
+        for kind in KINDS:
+            for name, about in found[kind].items():
+                if name in ours[kind]:
+                    raise ConfigError(
+                        f"{what}: {kind}[{name!r}] is a name of symmf's own; give "
+                        "this one another name."
+                    )
+                thing: Any = source
+                if kind == METHODS:
+                    thing = OutsideMethod(
+                        name=name,
+                        source=source,
+                        parameters=about["names"],
+                        others=about["others"],
+                    )
+                elif kind == DATASETS:
+                    thing = _spec(name, source, about["names"])
+                self._found[kind][name] = thing
+        if found[METRICS]:
+            # Tables are made in this process, from the labels that records keep.
+            source.install([METRICS])
+        self.sources[source.sha256] = source
 
 
-def registered() -> list[CodeSource]:
-    """Return the plugins of this process, for provenance."""
-    return list(_registered.values())
+REGISTRY = Registry()
 
 
 def register_plugin(path: Path | str) -> CodeSource:
-    """Add the METHODS and DATASETS of a Python file to ours.
+    """Add what a Python file offers to what this process knows.
 
     Raises
     ------
     ConfigError
         If the file cannot be imported, offers nothing, or a name is taken.
     """
-    path = Path(path)
-    if not path.is_file():
-        raise ConfigError(f"--plugin {path}: there is no such file.")
-    found = _in_child(describe_file, path, f"--plugin {path}")
-    source = CodeSource(
-        name=path.stem,
-        version=found["version"],
-        sha256=found["sha256"],
-        path=str(path.absolute()),
-        text=found["text"],
-    )
-    _add(source, found, f"--plugin {path}")
-    return source
+    return REGISTRY.add_file(path)
 
 
 @cache
 def register_packages() -> None:
-    """Add what installed packages offer through entry points, once."""
-    packages = {
-        entry.dist.name: entry.dist
-        for group in GROUPS.values()
-        for entry in metadata.entry_points(group=group)
-        if entry.dist is not None
+    """Add what installed packages offer, once."""
+    REGISTRY.add_packages()
+
+
+def own_names() -> dict[str, set[str]]:
+    """Return the names of symmf's own, by kind."""
+    from symmf import clustering, constraints, datasets, metrics, similarity, solvers
+
+    return {
+        METHODS: set(clustering.METHODS),
+        DATASETS: set(datasets.DATASETS),
+        SOLVERS: set(solvers.SOLVERS),
+        CONSTRAINTS: set(constraints.CONSTRAINTS),
+        SIMILARITIES: set(similarity.SIMILARITIES),
+        METRICS: set(metrics.METRICS) - set(REGISTRY.of(METRICS)),
     }
-    for name, dist in packages.items():
-        place = Path(str(dist.locate_file("")))
-        what = f"The package {name}"
-        found = _in_child(describe_package, place, what, package=name)
-        source = CodeSource(
-            name=name, version=dist.version, sha256=found["sha256"], path=""
-        )
-        _add(source, found, what)
+
+
+def sources_of(method: Any, parameters: Mapping[str, Any]) -> tuple[CodeSource, ...]:
+    """Return the plugins that a method with these parameters comes from."""
+    found = [method.source] if isinstance(method, OutsideMethod) else []
+    for parameter, kind in _NAMED_BY.items():
+        value = parameters.get(parameter)
+        # A set may be given with its parameters: [name, {...}].
+        name = value[0] if isinstance(value, list) and value else value
+        if isinstance(name, str) and name in REGISTRY.of(kind):
+            found.append(REGISTRY.of(kind)[name])
+    return tuple(dict.fromkeys(found))
+
+
+def identity_of(sources: tuple[CodeSource, ...]) -> dict[str, str]:
+    """Return what of plugins enters a key: names, versions and digest of their code."""
+    if len(sources) < 2:
+        return sources[0].identity() if sources else {}
+    digests = "".join(sorted(source.sha256 for source in sources))
+    return {
+        "name": ", ".join(source.name for source in sources),
+        "version": ", ".join(source.version for source in sources),
+        "sha256": hashlib.sha256(digests.encode()).hexdigest(),
+    }
 
 
 def _in_child(function: Any, path: Path, what: str, **options: Any) -> dict[str, Any]:
@@ -92,42 +186,10 @@ def _in_child(function: Any, path: Path, what: str, **options: Any) -> dict[str,
     return found
 
 
-def _add(source: CodeSource, found: dict[str, Any], what: str) -> None:
-    from symmf import clustering, datasets
-
-    for name, about in found[METHODS].items():
-        method = OutsideMethod(
-            name=name,
-            source=source,
-            parameters=about["names"],
-            others=about["others"],
-        )
-        _put(clustering.METHODS, name, method, what, "method")
-    for name, about in found[DATASETS].items():
-        spec = _spec(name, source, about["names"])
-        _put(datasets.DATASETS, name, spec, what, "data set")
-    _registered[source.sha256] = source
-
-
-def _put(known: dict[str, Any], name: str, thing: Any, what: str, kind: str) -> None:
-    if known.get(name, thing) != thing and not _is_outside(known[name]):
-        raise ConfigError(
-            f"{what}: there is a {kind} {name!r} already; give this one another name."
-        )
-    known[name] = thing
-
-
-def _is_outside(thing: Any) -> bool:
-    outside = getattr(thing, "licence", "") == OUTSIDE
-    return outside or isinstance(thing, OutsideMethod)
-
-
 def _spec(name: str, source: CodeSource, options: dict[str, Any]) -> Any:
     from symmf.datasets import Dataset, DatasetSpec
 
     def read(**given: Any) -> Dataset:
-        from dataclasses import asdict
-
         from symmf.common.sandbox import read_in_child
 
         found = read_in_child(
@@ -146,7 +208,7 @@ def _spec(name: str, source: CodeSource, options: dict[str, Any]) -> Any:
         name=name,
         title=name,
         description=f"of the plugin {source.name}",
-        licence=OUTSIDE,
+        licence="that of the plugin",
         citation="",
         read=read,
         options=dict.fromkeys(options, "option of the plugin"),

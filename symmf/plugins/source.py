@@ -7,14 +7,19 @@ import inspect
 import re
 import sys
 import types
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-METHODS, DATASETS = "METHODS", "DATASETS"
-GROUPS = {METHODS: "symmf.methods", DATASETS: "symmf.datasets"}
+METHODS, DATASETS, METRICS = "METHODS", "DATASETS", "METRICS"
+SOLVERS, CONSTRAINTS, SIMILARITIES = "SOLVERS", "CONSTRAINTS", "SIMILARITIES"
+#: What a plugin may offer: a dict of this name in a file, or a group of entry points.
+KINDS = {
+    kind: f"symmf.{kind.lower()}"
+    for kind in (METHODS, DATASETS, SOLVERS, CONSTRAINTS, SIMILARITIES, METRICS)
+}
 # Of a plugin file; a program of this size is no plugin.
 LARGEST = 5_000_000
 
@@ -38,16 +43,47 @@ class CodeSource:
         return {"name": self.name, "version": self.version, "sha256": self.sha256}
 
     def objects(self, kind: str) -> dict[str, Any]:
-        """Load the code and return its METHODS or DATASETS."""
+        """Load the code and return what it offers of a kind."""
         if self.text is None:
             return entry_points(kind, self.name)
         found = getattr(load_module(self.text, self.path, self.sha256), kind, None)
         return dict(found) if isinstance(found, dict) else {}
 
+    def install(self, kinds: Iterable[str]) -> None:
+        """Put solvers, sets, similarities or metrics beside ours, in this process."""
+        for kind in kinds:
+            _table(kind).update(
+                {
+                    name: _as_metric(name, thing) if kind == METRICS else thing
+                    for name, thing in self.objects(kind).items()
+                }
+            )
+
+
+def _table(kind: str) -> dict[str, Any]:
+    """Return the table of ours in which a part is looked up where it runs."""
+    from symmf import constraints, metrics, similarity, solvers
+
+    tables: dict[str, dict[str, Any]] = {
+        SOLVERS: solvers.SOLVERS,
+        CONSTRAINTS: constraints.CONSTRAINTS,
+        SIMILARITIES: similarity.SIMILARITIES,
+        METRICS: metrics.METRICS,
+    }
+    return tables[kind]
+
+
+def _as_metric(name: str, thing: Any) -> Any:
+    from symmf.metrics import Metric
+
+    if isinstance(thing, Metric):
+        return thing
+    return Metric(name=name, title=name, function=thing)
+
 
 def entry_points(kind: str, package: str | None = None) -> dict[str, Any]:
     """Load the entry points of a group, or those of one package."""
-    found = metadata.entry_points(group=GROUPS[kind])
+    found = metadata.entry_points(group=KINDS[kind])
     return {
         entry.name: entry.load()
         for entry in found
@@ -84,7 +120,7 @@ def describe_file(path: Path) -> dict[str, Any]:
     try:
         text = content.decode("utf-8")
         module = load_module(text, str(path), sha256)
-        offered = {kind: getattr(module, kind, None) for kind in GROUPS}
+        offered = {kind: getattr(module, kind, None) for kind in KINDS}
         version = str(getattr(module, "__version__", ""))
     except (Exception, SystemExit) as error:
         return {"error": _sentence(error, path)}
@@ -94,7 +130,7 @@ def describe_file(path: Path) -> dict[str, Any]:
 def describe_package(path: Path, *, package: str) -> dict[str, Any]:
     """Say what the entry points of an installed package offer."""
     try:
-        offered = {kind: entry_points(kind, package) for kind in GROUPS}
+        offered = {kind: entry_points(kind, package) for kind in KINDS}
     except (Exception, SystemExit) as error:
         return {"error": _sentence(error, path)}
     sha = hashlib.sha256()
@@ -134,29 +170,29 @@ def _attributes(found: Any) -> dict[str, Any] | None:
 
 
 def _describe(offered: dict[str, Any]) -> dict[str, Any]:
-    answer: dict[str, Any] = {METHODS: {}, DATASETS: {}}
+    answer: dict[str, Any] = {kind: {} for kind in KINDS}
     for kind, found in offered.items():
-        if found is None:
-            continue
-        if not isinstance(found, dict):
+        if not isinstance(found, (dict, type(None))):
             return {"error": f"{kind} is a {type(found).__name__}, not a dict of names"}
-        for name, thing in found.items():
-            problem = _problem(kind, name, thing)
-            if problem:
+        for name, thing in (found or {}).items():
+            if problem := _problem(kind, name, thing):
                 return {"error": problem}
             answer[kind][name] = _parameters(thing)
-    if not answer[METHODS] and not answer[DATASETS]:
-        return {"error": "it has neither a dict METHODS nor a dict DATASETS"}
+    if not any(answer.values()):
+        return {"error": f"it has none of the dicts {', '.join(KINDS)}"}
     return answer
 
 
 def _problem(kind: str, name: Any, thing: Any) -> str:
     if not isinstance(name, str) or not re.fullmatch(r"[A-Za-z0-9][\w.]*", name):
         return f"{kind} has the name {name!r}; use letters, digits, dots, underscores"
-    if not callable(thing):
+    if not callable(thing) and kind != METRICS:
         return f"{kind}[{name!r}] is not a class or function"
     if kind == METHODS and isinstance(thing, type) and not hasattr(thing, "fit"):
         return f"{kind}[{name!r}] has no method fit"
+    needed = {SOLVERS: "iterates", CONSTRAINTS: "project"}.get(kind)
+    if needed is not None and not hasattr(thing, needed):
+        return f"{kind}[{name!r}] has no method {needed}"
     return ""
 
 

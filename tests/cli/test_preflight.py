@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+from importlib.metadata import PathDistribution
 
 import pytest
 from runner_cases import write_config
@@ -10,7 +11,7 @@ from test_cli_run import one_pool, shared_pool, symmf  # noqa: F401
 from test_runner import methods  # noqa: F401
 
 from symmf.errors import DataError, InputError
-from symmf.experiment import preflight
+from symmf.experiment import progress
 from symmf.experiment.plan import make_plans
 
 
@@ -27,32 +28,52 @@ def test_too_little_memory_is_told_with_the_jobs_that_fit(
     tmp_path, monkeypatch, need, jobs, free, advice
 ):
     (plan,) = make_plans([write_config(tmp_path, "[kmeans]")], results=tmp_path)
-    assert preflight.memory_mb(plan, tmp_path / "reference") > 100
-    monkeypatch.setattr(preflight, "memory_mb", lambda *_: need)
-    found = preflight.memory_warning(plan, jobs, free, tmp_path)
+    assert progress.memory_mb(plan, tmp_path / "reference") > 100
+    monkeypatch.setattr(progress, "memory_mb", lambda *_: need)
+    found = progress.memory_warning(plan, jobs, free, tmp_path)
     assert bool(found) == (advice is not None)
     assert advice is None or advice in found
     plan.selected = []
-    assert not preflight.memory_warning(plan, jobs, free, tmp_path)
-    assert preflight.available_mb() is None or preflight.available_mb() > 0
+    assert not progress.memory_warning(plan, jobs, free, tmp_path)
+    assert progress.available_mb() is None or progress.available_mb() > 0
 
 
-def test_a_missing_library_stops_the_run_before_it_starts(tmp_path, capfd, monkeypatch):
+def test_without_a_library_the_rest_is_run(tmp_path, capfd, monkeypatch):
     find = importlib.util.find_spec
     monkeypatch.setattr(
         importlib.util, "find_spec", lambda n: None if n == "torch" else find(n)
     )
     config = write_config(tmp_path, "[instant, dsc]")
     results = tmp_path / "results"
-    code, _, err = symmf(capfd, "run", config, "--results", results)
-    assert code == 2
-    assert "4 of 8 trials are of the method dsc, which needs torch." in err
-    assert 'pip install "symmf[deep]"' in err
-    assert not results.exists()
     code, _, err = symmf(capfd, "run", config, "--dry-run", "--results", results)
-    assert (code, "--skip dsc" in err) == (0, True)
-    for choice in (("--skip", "dsc"), ("--only", "instant")):
-        assert symmf(capfd, "run", config, *choice, "--results", results)[0] == 0
+    assert (code, results.exists()) == (0, False)
+    assert "4 of 8 trials use dsc, which needs torch; they stay open." in err
+    assert "pip install " in err
+    assert "[deep]" in err
+    code, out, err = symmf(capfd, "run", config, "--results", results)
+    assert code == 0
+    assert "Ran 4 trials." in out
+    assert "4 trials stay open" in err
+    (plan,) = make_plans([config], results=results, skip=["instant"])
+    assert len(plan.missing()) == 4
+
+
+@pytest.mark.parametrize(
+    ("checkout", "origin", "line"),
+    [
+        (None, None, 'pip install "symmf[deep]"'),
+        ("/home/me/symmf", "{}", 'pip install "/home/me/symmf[deep]"'),
+        (
+            "/home/me/symmf",
+            '{"dir_info": {"editable": true}}',
+            'pip install -e "/home/me/symmf[deep]"',
+        ),
+    ],
+)
+def test_the_pip_line_fits_how_symmf_was_installed(monkeypatch, checkout, origin, line):
+    monkeypatch.setattr("symmf.common.shipped.checkout", lambda: checkout)
+    monkeypatch.setattr(PathDistribution, "read_text", lambda *_: origin)
+    assert progress.pip_line("deep") == line
 
 
 def test_missing_data_of_all_experiments_are_told_at_once(tmp_path, monkeypatch):

@@ -86,7 +86,7 @@ def failure(status, count=1, message="why"):
 
 def ended(capfd, **facts):
     store = SimpleNamespace(folder=Path("results/tiny"))
-    plans = [SimpleNamespace(selected=[0] * 9, store=store)]
+    plans = [SimpleNamespace(selected=[0] * 9, left_open=[], store=store)]
     show_summary(plans, Summary(**facts), Path("results"))
     return capfd.readouterr()
 

@@ -88,7 +88,7 @@ def test_merged_keys_keep_their_own_line():
     ("text", "sentence"),
     [
         ("trails: 3", 'line 5: unknown key "trails"; did you mean "trials"?'),
-        ("zzz: 3", 'line 5: unknown key "zzz"; known names are: dataset'),
+        ("zzz: 3", 'line 5: unknown key "zzz"; known names are: classes'),
         ("seed: no", "line 5: seed must be a whole number, but YAML reads no as false"),
         ("seed: 1e-3", "line 5: seed must be a whole number, not 0.001"),
         ("title: yes", 'title must be text, but YAML reads yes as true. Write "yes"'),

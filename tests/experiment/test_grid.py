@@ -15,13 +15,12 @@ from symmf.datasets import Dataset, load_dataset
 from symmf.errors import ConfigError
 from symmf.experiment.config.grid import (
     Facts,
-    check_n_clusters,
     draw_classes,
     expand,
-    gather_facts,
+    with_data,
 )
 from symmf.experiment.config.model import ExperimentConfig
-from symmf.experiment.config.resolve import defaults_of, plain, resolve
+from symmf.experiment.config.resolve import plain, resolve
 from symmf.experiment.values import Trial
 
 TEXT = """\
@@ -40,14 +39,18 @@ def make(text=TEXT):
     return config, document
 
 
+def gather(data, text=TEXT):
+    config, document = make(text)
+    return with_data(config, [data], document)
+
+
 @pytest.fixture(scope="module")
 def digits():
     return load_dataset("digits")
 
 
 def test_the_grid_is_k_by_trial_by_method_by_lambda(digits):
-    config, _ = make()
-    trials = expand(config, gather_facts(config, digits))
+    trials = expand(*gather(digits))
     assert len(trials) == 2 * 3 * (1 + 2 + 2)
     first = [(t.n_clusters, t.trial, t.method, t.laplacian_weight) for t in trials[:6]]
     assert first == [
@@ -61,8 +64,7 @@ def test_the_grid_is_k_by_trial_by_method_by_lambda(digits):
 
 
 def test_all_methods_of_a_trial_share_classes_and_start(digits):
-    config, _ = make()
-    for trial in expand(config, gather_facts(config, digits)):
+    for trial in expand(*gather(digits)):
         k, t = trial.n_clusters, trial.trial
         assert trial.random_state == seed(2022, "digits", k, t, "start")
         drawn = generator(2022, "digits", k, t, "classes").choice(10, k, replace=False)
@@ -70,8 +72,7 @@ def test_all_methods_of_a_trial_share_classes_and_start(digits):
 
 
 def test_entries_that_compute_the_same_share_a_key(digits):
-    config, _ = make()
-    trials = expand(config, gather_facts(config, digits))
+    trials = expand(*gather(digits))
     keys = {t.method: set() for t in trials}
     for trial in trials:
         keys[trial.method].add(trial.key)
@@ -80,8 +81,7 @@ def test_entries_that_compute_the_same_share_a_key(digits):
 
 
 def test_the_grid_follows_from_config_and_facts_alone(digits):
-    config, _ = make()
-    facts = gather_facts(config, digits)
+    config, facts = gather(digits)
     document = parse_yaml(config.as_yaml(), source="experiment.yaml")
     again = ExperimentConfig.model_validate(document.data)
     assert Facts.from_dict(facts.as_dict()) == facts
@@ -89,21 +89,17 @@ def test_the_grid_follows_from_config_and_facts_alone(digits):
 
 
 def test_more_clusters_than_classes_is_refused_with_its_line(digits):
-    config, document = make(TEXT.replace("[10, 2]", "[2, 11]"))
     with pytest.raises(ConfigError, match=r"line 3: n_clusters 11 .* 10 classes"):
-        check_n_clusters(config, gather_facts(config, digits), document)
+        gather(digits, TEXT.replace("[10, 2]", "[2, 11]"))
 
 
 def test_a_similarity_matrix_is_always_used_whole():
     data = load_dataset("synthetic", kind="exact_factor", n=12, k=4)
     text = TEXT.replace("dataset: digits", "dataset: {name: synthetic, n: 12, k: 4}")
-    config, document = make(text.replace("[10, 2]", "[7]"))
-    facts = gather_facts(config, data)
-    check_n_clusters(config, facts, document)
-    assert {trial.classes for trial in expand(config, facts)} == {()}
-    config, document = make(text.replace("[10, 2]", "[13]"))
+    trials = expand(*gather(data, text.replace("[10, 2]", "[7]")))
+    assert {trial.classes for trial in trials} == {()}
     with pytest.raises(ConfigError, match="12 samples"):
-        check_n_clusters(config, gather_facts(config, data), document)
+        gather(data, text.replace("[10, 2]", "[13]"))
 
 
 @given(st.integers(0, 9), st.integers(1, 8), st.integers(0, 5))
@@ -131,7 +127,7 @@ SAMPLE = Trial(
     laplacian_weight=0.5,
     preprocess=("unit_rows",),
     parameters={"tol": 0.1, "max_iter": 5},
-    defaults={"tol": 0.01, "max_iter": 300, "solver": "auto"},
+    behaviour=1,
     random_state=7,
     threads=1,
 )
@@ -148,6 +144,9 @@ DETERMINING = {
     "preprocess": st.sampled_from([("unit_rows",), (), ("tfidf", "unit_rows")]),
     "random_state": st.integers(7, 8),
     "threads": st.integers(1, 2),
+    "parameters": st.sampled_from([{}, {"tol": 0.1}, {"tol": 1}]),
+    "behaviour": st.integers(1, 2),
+    "draw": st.sampled_from([{}, {"share": 0.5}, {"rows": 5}]),
 }
 changes = st.fixed_dictionaries({}, optional=DETERMINING)
 
@@ -159,14 +158,12 @@ def test_keys_are_equal_if_and_only_if_trials_are(one, two):
     assert (a.key == b.key) == equal
 
 
-@given(
-    st.dictionaries(st.sampled_from(["tol", "max_iter", "solver"]), st.integers(0, 2)),
-    st.dictionaries(st.sampled_from(["tol", "max_iter", "solver"]), st.integers(0, 2)),
-)
-def test_keys_see_the_parameters_in_effect(one, two):
-    a, b = replace(SAMPLE, parameters=one), replace(SAMPLE, parameters=two)
-    effective = [{**SAMPLE.defaults, **given} for given in (one, two)]
-    assert (a.key == b.key) == (effective[0] == effective[1])
+def test_a_parameter_that_says_its_default_changes_no_key(digits):
+    plainly = expand(*gather(digits))
+    said = TEXT.replace("[kmeans,", "[{method: kmeans, parameters: {max_iter: 300}},")
+    assert [t.key for t in expand(*gather(digits, said))] == [t.key for t in plainly]
+    other = expand(*gather(digits, said.replace("300", "301")))
+    assert sum(a.key != b.key for a, b in zip(plainly, other, strict=True)) == 6
 
 
 def test_names_order_and_numbers_as_written():
@@ -174,8 +171,6 @@ def test_names_order_and_numbers_as_written():
     assert renamed.key == SAMPLE.key
     turned = replace(SAMPLE, parameters={"max_iter": 5, "tol": 0.1})
     assert turned.key == SAMPLE.key
-    # A new default changes results, so it changes keys.
-    assert replace(SAMPLE, defaults={**SAMPLE.defaults, "n": 1}).key != SAMPLE.key
     # Names that a careless join would confuse.
     joined = replace(SAMPLE, preprocess=("tfidf+unit_rows",))
     assert joined.key != replace(SAMPLE, preprocess=("tfidf", "unit_rows")).key
@@ -186,12 +181,11 @@ def test_a_trial_survives_its_dict():
     assert Trial.from_dict(SAMPLE.as_dict()).key == SAMPLE.key
 
 
-def test_defaults_are_plain_data():
-    class Estimator:
-        def __init__(self, n_clusters, random_state=None, shape=(2, 3), kind=np.mean):
-            """Take parameters of odd types."""
-
-    assert defaults_of(Estimator) == {"shape": [2, 3], "kind": "numpy.mean"}
+def test_defaults_are_compared_as_plain_data():
+    assert plain({"shape": (2, 3), "kind": np.mean}) == {
+        "shape": [2, 3],
+        "kind": "numpy.mean",
+    }
     assert plain(Document(source="", data=1)).endswith("yaml.Document")
 
 
@@ -199,5 +193,26 @@ def test_facts_count_classes():
     data = Dataset.from_arrays(
         np.eye(5), [4, 4, 9, 9, 9], name="a", title="A", kind="vector"
     )
-    config, _ = make()
-    assert gather_facts(config, data).class_sizes == (2, 3)
+    _, facts = gather(data, TEXT.replace("[10, 2]", "2"))
+    assert (facts.class_sizes, facts.class_ids) == ((2, 3), (4, 9))
+
+
+def test_classes_are_drawn_or_the_largest_or_listed():
+    labels = [7] * 2 + [3] * 4 + [5] * 3
+    data = Dataset.from_arrays(
+        np.eye(9), labels, name="a", title="A", kind="vector"
+    )  # classes 3, 5, 7 are 0, 1, 2
+    text = TEXT.replace("[10, 2]", "2")
+
+    def classes(line):
+        return {trial.classes for trial in expand(*gather(data, text + line))}
+
+    assert classes("classes: largest\n") == {(0, 1)}
+    assert classes("classes: [7, 3]\n") == {(0, 2)}
+    assert classes("classes: random\n") == classes("")
+    with pytest.raises(ConfigError, match="digits has no class 6"):
+        classes("classes: [3, 6]\n")
+    with pytest.raises(ConfigError, match="3 classes are listed"):
+        classes("classes: [3, 5, 7]\n")
+    config, _ = gather(data, text.replace(": 2\n", ": classes\n") + "classes: [3, 5]\n")
+    assert config.n_clusters == [2]

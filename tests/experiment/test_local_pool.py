@@ -1,4 +1,4 @@
-"""Jobs given ahead to workers: none is lost, none counts for another."""
+"""Jobs given to workers: none is lost, none counts for another."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ from runner_cases import write_config
 
 from symmf.clustering import METHODS
 from symmf.experiment.plan import make_plans
-from symmf.experiment.run import local_pool
 from symmf.experiment.run.local_pool import LocalPool
 from symmf.experiment.runner import _job
 
@@ -25,10 +24,9 @@ def pool():
 
 
 @pytest.fixture(autouse=True)
-def methods(monkeypatch, pool):
+def methods(monkeypatch):
     for name, estimator in runner_methods.METHODS.items():
         monkeypatch.setitem(METHODS, name, estimator)
-    pool._quick.clear()
 
 
 def make_jobs(tmp_path, methods, **options):
@@ -48,33 +46,14 @@ def outcomes(pool, jobs, data, watch=lambda: None):
     return [ended[id(job)] for job in jobs]
 
 
-def test_a_short_trial_waits_behind_a_short_one(tmp_path, pool, monkeypatch):
-    monkeypatch.setattr(local_pool, "QUICK", 1000.0)
-    jobs, data = make_jobs(tmp_path, "[instant]", trials="6")
-    seen = []
-    found = outcomes(pool, jobs, data, lambda: seen.append(len(pool._workers[0].jobs)))
-    assert {outcome.status for outcome in found} == {"ok"}
-    # The first tells that its kind is short; the last has nothing behind it.
-    assert max(seen) == 2
-
-
-def test_nothing_waits_behind_a_long_trial(tmp_path, pool, monkeypatch):
-    monkeypatch.setattr(local_pool, "QUICK", 0.0)
-    jobs, data = make_jobs(tmp_path, "[instant]", trials="6")
-    seen = []
-    outcomes(pool, jobs, data, lambda: seen.append(len(pool._workers[0].jobs)))
-    assert max(seen) == 1
-
-
-def test_what_waits_behind_a_killed_trial_is_run_elsewhere(tmp_path, pool, monkeypatch):
-    monkeypatch.setattr(local_pool, "QUICK", 1000.0)
+def test_a_killed_trial_alone_is_lost(tmp_path, pool):
     sleeps = "[{method: sleeps, parameters: {seconds: 0.2}}]"
     jobs, data = make_jobs(tmp_path, sleeps, trials="5")
     killed = []
 
     def kill_once():
         for worker in pool._workers:
-            if len(worker.jobs) == 2 and not killed:
+            if worker.job is not None and not killed:
                 killed.append(worker.job)
                 os.kill(worker.pid, signal.SIGKILL)
 
@@ -84,9 +63,7 @@ def test_what_waits_behind_a_killed_trial_is_run_elsewhere(tmp_path, pool, monke
     assert [outcome.status for outcome in found].count("ok") == 4
 
 
-def test_limits_end_one_trial_and_not_the_one_behind(tmp_path, pool, monkeypatch):
-    monkeypatch.setattr(local_pool, "QUICK", 1000.0)
-    monkeypatch.setattr(local_pool, "_kind", lambda _: ("any",))
+def test_limits_end_one_trial_and_not_the_one_behind(tmp_path, pool):
     entries = (
         "instant, {method: sleeps, parameters: {seconds: 60}}, "
         "{method: weighted}, {method: allocates, parameters: {gigabytes: 3}}, dies, "

@@ -13,15 +13,14 @@ from runner_cases import run_config, write_config
 from test_runner import pool  # noqa: F401
 
 import symmf.plugins.registry as registry
-from symmf.clustering import METHODS
-from symmf.datasets import DATASETS
 from symmf.errors import ConfigError, InputError
 from symmf.experiment.again import Agreement, find_trial, replay, verify_sample
 from symmf.experiment.config.model import read_config
 from symmf.experiment.config.resolve import resolve
 from symmf.experiment.plan import make_plans
-from symmf.plugins import SklearnMethod, find_method, register_plugin
+from symmf.plugins import SklearnMethod, all_datasets, find_method, register_plugin
 from symmf.plugins.methods import OutsideEstimator
+from symmf.plugins.source import KINDS
 
 EXAMPLES = Path(__file__).parents[2] / "docs" / "examples"
 
@@ -29,13 +28,12 @@ EXAMPLES = Path(__file__).parents[2] / "docs" / "examples"
 @pytest.fixture(autouse=True)
 def as_before():
     """Forget what a test registered."""
-    known = dict(METHODS), dict(DATASETS), dict(registry._registered)
+    found = registry.REGISTRY
+    kept = {kind: dict(found.of(kind)) for kind in KINDS}
     yield
-    for table, before in zip(
-        (METHODS, DATASETS, registry._registered), known, strict=True
-    ):
-        table.clear()
-        table.update(before)
+    for kind, before in kept.items():
+        found._found[kind] = before
+    found.sources.clear()
     registry.register_packages.cache_clear()
 
 
@@ -149,13 +147,19 @@ def test_the_digest_of_a_plugin_is_in_the_key(tmp_path):
         ("1 / 0\n", "ZeroDivisionError on line 1: division by zero"),
         ("raise SystemExit(3)\n", "SystemExit on line 1: 3"),
         ("import os; os.abort()\n", "crashed or took more than"),
-        ("x = 1\n", "it has neither a dict METHODS nor a dict DATASETS"),
+        ("x = 1\n", "it has none of the dicts METHODS, DATASETS"),
         ("METHODS = [1]\n", "METHODS is a list, not a dict of names"),
         ("METHODS = {'a': 1}\n", "METHODS['a'] is not a class or function"),
         ("METHODS = {'a': object}\n", "METHODS['a'] has no method fit"),
         ("METHODS = {'../a': object}\n", "METHODS has the name '../a'"),
-        (GOOD.replace('"mine"', '"kmeans"'), "there is a method 'kmeans' already"),
-        ("DATASETS = {'coil20': dict}\n", "there is a data set 'coil20' already"),
+        (
+            GOOD.replace('"mine"', '"kmeans"'),
+            "METHODS['kmeans'] is a name of symmf's own",
+        ),
+        (
+            "DATASETS = {'coil20': dict}\n",
+            "DATASETS['coil20'] is a name of symmf's own",
+        ),
         ("\0", "null bytes"),
     ],
 )
@@ -208,7 +212,7 @@ def test_replay_asks_for_the_plugin(tmp_path, pool):  # noqa: F811
     register_plugin(plugin(tmp_path, GOOD + "# changed\n"))
     with pytest.raises(ConfigError, match="is not the code the trial was made with"):
         replay(kept, pool)
-    del METHODS["mine"]
+    registry.REGISTRY._found["METHODS"].clear()
     with pytest.raises(ConfigError, match="give its file with --plugin"):
         replay(kept, pool)
 
@@ -266,7 +270,7 @@ def test_installed_packages_offer_methods(tmp_path, monkeypatch):
         "sha256": "",
     }
     assert method(n_clusters=2).fit(np.ones((4, 1))).labels_.tolist() == [0, 1, 0, 1]
-    assert DATASETS["few"].read().n_samples == 4
+    assert all_datasets()["few"].read().n_samples == 4
 
 
 def test_labels_that_are_no_numbers_are_refused():

@@ -11,8 +11,8 @@ from test_runner import methods, pool  # noqa: F401
 
 from symmf.errors import InputError
 from symmf.experiment.again import find_trial, replay
-from symmf.experiment.estimate import estimate
 from symmf.experiment.plan import Shard, make_plans
+from symmf.experiment.progress import estimate, survey
 from symmf.experiment.store.merge import merge
 from symmf.experiment.values import Record
 
@@ -64,7 +64,7 @@ def test_replay_finds_the_same_result_or_says_what_differs(tmp_path, pool):  # n
     labels = 1 - found.record.outcome.labels
     plan.store.write(
         Record(
-            trial=found.record.trial,
+            trial=found.trial,
             outcome=replace(found.record.outcome, labels=labels, n_iter=999),
         )
     )
@@ -73,5 +73,17 @@ def test_replay_finds_the_same_result_or_says_what_differs(tmp_path, pool):  # n
     assert said.startswith("n_iter 999 -> ")
     labels[0] = 1 - labels[0]
     changed = replace(found.record.outcome, labels=labels)
-    plan.store.write(Record(trial=found.record.trial, outcome=changed))
+    plan.store.write(Record(trial=found.trial, outcome=changed))
     assert replay(find_trial([tmp_path], key), pool).differences[0] == "labels"
+
+
+def test_what_a_killed_worker_left_is_not_done(tmp_path):
+    folder = tmp_path / "study"
+    folder.mkdir()
+    (folder / "experiment.yaml").write_text("")
+    (folder / "provenance.json").write_text('{"trials": {"total": 1, "beside": 1}}')
+    rows = ["ok,1,1", "died,,3", "died,,1"]
+    text = "status,seconds,attempts\n" + "\n".join(rows) + "\n"
+    (folder / "trials.csv").write_text(text)
+    (line,) = survey(tmp_path)
+    assert (line.done, line.failed) == (1, 1)

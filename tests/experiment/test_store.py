@@ -50,7 +50,7 @@ FACTS = Facts(
     n_samples=20,
     n_features=3,
     class_sizes=(2,) * 10,
-    defaults={"a": {"n_init": 1}, "b": {"tol": 0.1}},
+    behaviours={"a": 1, "b": 2},
 )
 
 

@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 import pandas as pd
@@ -48,6 +49,16 @@ def computed(folder):
             kept = [c for c in table.columns if c not in MEASURED]
             texts.append(table[kept].to_csv(index=False))
     return texts
+
+
+def read_events(folder):
+    """Return the event log, without lines that are unfinished or no events."""
+    events = []
+    file = Path(folder) / "events.jsonl"
+    for line in file.read_text("utf-8", "replace").splitlines():
+        with suppress(ValueError):
+            events.append(json.loads(line))
+    return events
 
 
 class Commands:

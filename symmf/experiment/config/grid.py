@@ -8,8 +8,9 @@ from dataclasses import asdict, dataclass, field, fields
 from typing import TYPE_CHECKING, Any
 
 from symmf.common.seeds import generator, seed
-from symmf.common.yaml import Document
+from symmf.common.yaml import Document, YamlPath
 from symmf.errors import ConfigError
+from symmf.experiment.config.messages import Problems, hint
 from symmf.experiment.config.model import ExperimentConfig, MethodEntry
 from symmf.experiment.values import Trial, canonical_json
 
@@ -36,103 +37,116 @@ class Facts:
     """What the grid needs to know about data and code, kept beside the results.
 
     ``class_sizes`` is empty for a similarity matrix, of which every trial uses all
-    samples. ``defaults`` holds, for each method entry, the estimator's defaults;
-    ``plugins`` names the outside code of the entries that have any. Of a collection,
-    ``members`` tells of each data set, and the rest of all of them together.
+    samples. ``behaviours`` holds that of each entry's estimator, ``plugins`` names the
+    outside code of the entries that have any. Of a collection, ``members`` tells of
+    each data set, and the rest of all of them together.
     """
 
     data_digest: str
     n_samples: int
     n_features: int
     class_sizes: tuple[int, ...]
-    defaults: Mapping[str, Mapping[str, Any]]
+    class_ids: tuple[int, ...] = ()
+    behaviours: Mapping[str, int | str]
     plugins: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     members: tuple[MemberFacts, ...] = ()
 
     def as_dict(self) -> dict[str, Any]:
         """Return plain data."""
-        data = asdict(self) | {"class_sizes": list(self.class_sizes)}
-        members = data.pop("members")
-        return data | ({"members": list(members)} if members else {})
+        return asdict(self)
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Facts:
         """Read what :meth:`as_dict` wrote."""
-        known = {
-            item.name: data[item.name] for item in fields(cls) if item.name in data
-        }
-        members = tuple(MemberFacts(**member) for member in data.get("members", ()))
-        sizes = tuple(data["class_sizes"])
-        return cls(**known | {"class_sizes": sizes, "members": members})
+        members = tuple(MemberFacts(**member) for member in data["members"])
+        tuples = {name: tuple(data[name]) for name in ("class_sizes", "class_ids")}
+        return cls(**{**data, **tuples, "members": members})
 
 
-def gather_facts(config: ExperimentConfig, *datasets: Dataset) -> Facts:
-    """Take from data and estimators what :func:`expand` needs."""
-    from symmf.clustering import METHODS
-    from symmf.experiment.config.resolve import defaults_of
-    from symmf.plugins import OutsideMethod
+def with_data(
+    config: ExperimentConfig, datasets: Sequence[Dataset], document: Document
+) -> tuple[ExperimentConfig, Facts]:
+    """Return a resolved config with numbers of clusters, and what :func:`expand` needs.
 
-    return Facts(
-        **_data_facts(config, datasets),
-        defaults={
-            entry.entry: defaults_of(METHODS[entry.method]) for entry in config.methods
-        },
+    Raises
+    ------
+    ConfigError
+        For a K that the data cannot give, classes that are not there, and a data set
+        of a single class.
+    """
+    from symmf.plugins import find_method, identity_of, sources_of
+
+    members, name = config.dataset.members, config.dataset.name
+    problems = Problems(document)
+    if not config.n_clusters:
+        for i, data in enumerate(datasets):
+            if data.n_classes < 2:
+                which = "" if members is None else f" {canonical_json(members[i])}"
+                text = f"{name}{which} has one class, so there is nothing to find."
+                place: YamlPath = (
+                    ("dataset", "members", i) if which else ("n_clusters",)
+                )
+                problems.add(place, f"{text} Leave it out.")
+        if members is None:
+            listed = isinstance(config.classes, list)
+            k = len(config.classes) if listed else datasets[0].n_classes
+            config = config.model_copy(update={"n_clusters": [k]})
+    methods = {entry.entry: find_method(entry.method) for entry in config.methods}
+    facts = Facts(
+        **(_of_one(*datasets) if members is None else _of_members(datasets)),
+        behaviours={n: getattr(m, "behaviour", 1) for n, m in methods.items()},
         plugins={
-            entry.entry: method.identity()
+            entry.entry: identity_of(sources)
             for entry in config.methods
-            if isinstance(method := METHODS[entry.method], OutsideMethod)
+            if (sources := sources_of(methods[entry.entry], entry.parameters))
         },
     )
+    limit = len(facts.class_sizes) or facts.n_samples
+    what = "classes" if facts.class_sizes else "samples"
+    for i, k in enumerate(config.n_clusters):
+        if k > limit:
+            text = f"n_clusters {k} is more than the {limit} {what} of {name}."
+            problems.add(("n_clusters", i), f"{text} Use at most {limit}.")
+        if isinstance(config.classes, list) and k != len(config.classes):
+            text = f"{len(config.classes)} classes are listed, so n_clusters cannot be"
+            problems.add(("n_clusters", i), f"{text} {k}.")
+    for i, identity in enumerate(config.classes if facts.class_sizes else ()):
+        if isinstance(config.classes, list) and identity not in facts.class_ids:
+            near = hint(str(identity), map(str, facts.class_ids))
+            problems.add(("classes", i), f"{name} has no class {identity}; {near}")
+    problems.raise_if_any()
+    return config, facts
 
 
-def _data_facts(
-    config: ExperimentConfig, datasets: Sequence[Dataset]
-) -> dict[str, Any]:
+def _of_one(data: Dataset) -> dict[str, Any]:
     import numpy as np
 
-    if config.dataset.members is not None:
-        digests = canonical_json([data.digest for data in datasets])
-        return {
-            "data_digest": hashlib.sha256(digests.encode()).hexdigest(),
-            "n_samples": sum(data.n_samples for data in datasets),
-            "n_features": max(data.n_features for data in datasets),
-            "class_sizes": (),
-            "members": tuple(_member_facts(data) for data in datasets),
-        }
-    (data,) = datasets
-    whole = data.kind == "matrix"
     counts = np.bincount(data.y[data.is_scored])
+    whole = data.kind == "matrix"
     return {
         "data_digest": data.digest,
         "n_samples": data.n_samples,
         "n_features": data.n_features,
         "class_sizes": () if whole else tuple(int(size) for size in counts),
+        "class_ids": () if whole else data.class_ids,
     }
 
 
-def _member_facts(data: Dataset) -> MemberFacts:
-    return MemberFacts(
-        data_digest=data.digest,
-        n_samples=data.n_samples,
-        n_features=data.n_features,
-        n_classes=data.n_classes,
-    )
-
-
-def check_n_clusters(
-    config: ExperimentConfig, facts: Facts, document: Document
-) -> None:
-    """Refuse a K that the data cannot give."""
-    limit, what = len(facts.class_sizes), "classes"
-    if not limit:
-        limit, what = facts.n_samples, "samples"
-    for i, k in enumerate(config.n_clusters):
-        if k > limit:
-            where = document.where(("n_clusters", i))
-            raise ConfigError(
-                f"{document.source}, {where}: n_clusters {k} is more than the {limit} "
-                f"{what} of {config.dataset.name}. Use at most {limit}."
+def _of_members(datasets: Sequence[Dataset]) -> dict[str, Any]:
+    digests = canonical_json([data.digest for data in datasets])
+    names = [item.name for item in fields(MemberFacts)]
+    return {
+        "data_digest": hashlib.sha256(digests.encode()).hexdigest(),
+        "n_samples": sum(data.n_samples for data in datasets),
+        "n_features": max(data.n_features for data in datasets),
+        "class_sizes": (),
+        "members": tuple(
+            MemberFacts(
+                data_digest=data.digest, **{n: getattr(data, n) for n in names[1:]}
             )
+            for data in datasets
+        ),
+    }
 
 
 def draw_classes(
@@ -150,6 +164,19 @@ def draw_classes(
     rng = generator(experiment_seed, dataset, n_clusters, trial, "classes")
     drawn = rng.choice(n_classes, size=n_clusters, replace=False)
     return tuple(sorted(int(c) for c in drawn))
+
+
+def _classes(
+    config: ExperimentConfig, facts: Facts, k: int, t: int, n_classes: int
+) -> tuple[int, ...]:
+    """Return the classes of a trial: drawn, the largest, or those that are listed."""
+    if isinstance(config.classes, list) and facts.class_ids:
+        return tuple(sorted(facts.class_ids.index(c) for c in config.classes))
+    if config.classes == "largest" and facts.class_sizes:
+        sizes = facts.class_sizes
+        largest = sorted(range(len(sizes)), key=lambda c: (-sizes[c], c))
+        return tuple(sorted(largest[:k]))
+    return draw_classes(config.seed, config.dataset.name, k, t, n_classes)
 
 
 def _weights(entry: MethodEntry) -> Sequence[float | None]:
@@ -255,7 +282,7 @@ def _trial(
         seed=config.seed,
         n_clusters=k,
         trial=t,
-        classes=draw_classes(config.seed, name, k, t, n_classes),
+        classes=_classes(config, facts, k, t, n_classes),
         method=entry.entry,
         estimator=entry.method,
         label=entry.label or entry.entry,
@@ -263,7 +290,8 @@ def _trial(
         laplacian_weight=weight,
         preprocess=tuple(entry.preprocess or ()),
         parameters=entry.parameters,
-        defaults=facts.defaults[entry.entry],
+        behaviour=facts.behaviours[entry.entry],
+        draw=config.draw.model_dump(exclude_none=True),
         plugin=facts.plugins.get(entry.entry, {}),
         random_state=seed(config.seed, name, k, t, "start"),
         threads=config.threads,

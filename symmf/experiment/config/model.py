@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Sequence
 from pathlib import Path, PurePath
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from pydantic import (
     BeforeValidator,
@@ -60,6 +60,7 @@ Weights = Annotated[
     Field(min_length=1),
     _one_or_many({"type": "number", "minimum": 0}),
 ]
+ClassList = Annotated[list[int], Field(min_length=1)]
 # A word in the file, an empty list in the config.
 CLASSES = "classes"
 # All members of a collection, or those of at most so many samples.
@@ -165,6 +166,21 @@ class Limits(Part):
         gt=0,
         description="Memory one trial may allocate beside the loaded data, in GiB.",
     )
+
+
+class Draw(Part):
+    """Rows drawn anew for each trial, from every class alike."""
+
+    share: float | None = Field(
+        None, gt=0, lt=1, description="Share of the rows, such as 0.8."
+    )
+    rows: int | None = Field(None, ge=2, description="Number of rows.")
+
+    @model_validator(mode="after")
+    def _one_of_them(self) -> Draw:
+        if self.share is not None and self.rows is not None:
+            raise ValueError("give share or rows, not both")
+        return self
 
 
 class DatasetEntry(_NamedPart):
@@ -279,6 +295,17 @@ class ExperimentConfig(Part):
         description="Numbers of clusters K; `classes`: the number of true classes."
     )
     trials: int = Field(10, ge=1, description="Trials for each K.")
+    classes: Literal["random", "largest"] | ClassList = Field(
+        "random",
+        description=(
+            "Which classes the trials of a K use: drawn at random for each trial, the "
+            "largest, or a list of those to use."
+        ),
+    )
+    draw: Annotated[Draw, BeforeValidator(or_empty)] = Field(
+        Draw(share=None, rows=None),
+        description="How many rows of each class a trial uses; default: all.",
+    )
     preprocess: Steps = Field(
         default_factory=list, description="Preprocessing steps, in order."
     )

@@ -3,8 +3,7 @@
 joblib's process pool cannot stop a single task: a trial past its time limit, or one
 that takes its process down, would end the whole pool. The pool here is small for that
 reason alone: each worker runs one trial at a time, and a worker that is too slow or
-dead is replaced while the others go on. Where trials are short a worker has its next
-one at hand before it is done with the one before, and need not wait for an answer.
+dead is replaced while the others go on.
 """
 
 from __future__ import annotations
@@ -12,10 +11,8 @@ from __future__ import annotations
 import threading
 from collections import deque
 from collections.abc import Generator, Iterator, Mapping, Sequence
-from contextlib import suppress
 from multiprocessing import connection
-from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Self
 
 from symmf.errors import SymmfError
 from symmf.experiment.run.backend import TICK, Update
@@ -25,10 +22,6 @@ from symmf.experiment.values import Job, Outcome, Status
 
 if TYPE_CHECKING:
     from symmf.datasets import Dataset
-
-# A trial that takes less, in seconds, may have another waiting behind it. A longer one
-# never has: at the end of a run that other one is better begun elsewhere.
-QUICK = 0.05
 
 
 class LocalPool:
@@ -41,18 +34,11 @@ class LocalPool:
         self.n_workers = n_workers
         self._workers: list[WorkerProcess] = []
         self._server: ForkServer | None = None
-        # Kinds of trials whose latest one was quick.
-        self._quick: set[tuple[Any, ...]] = set()
 
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def close(self) -> None:
@@ -109,26 +95,10 @@ class LocalPool:
             worker.give(job, data[job.trial.data_digest])
         except OSError:
             # It died between two jobs, so the job has lost nothing.
-            self._bury(worker, waiting)
+            self._bury(worker)
             waiting.appendleft(job)
         else:
             yield Update(job)
-
-    def _give_ahead(
-        self, worker: WorkerProcess, waiting: deque[Job], data: Mapping[str, Dataset]
-    ) -> None:
-        """Let a short trial wait where it will run, behind another short one."""
-        if len(worker.jobs) != 1 or not waiting or not worker.has_data_of(waiting[0]):
-            return
-        if {_kind(worker.jobs[0]), _kind(waiting[0])} <= self._quick:
-            # A worker that has died is told by its connection.
-            with suppress(OSError):
-                worker.give(waiting[0], data[waiting[0].trial.data_digest])
-                waiting.popleft()
-
-    def _learn(self, worker: WorkerProcess, job: Job) -> None:
-        change = self._quick.add if worker.took < QUICK else self._quick.discard
-        change(_kind(job))
 
     def _listen(
         self, waiting: deque[Job], data: Mapping[str, Dataset]
@@ -143,52 +113,31 @@ class LocalPool:
             try:
                 outcome = worker.receive()
             except (EOFError, OSError):
-                outcome = self._bury(worker, waiting)
+                outcome = self._bury(worker)
             if job is None or outcome is None:
                 continue
             news = [Update(job, outcome, worker.environment)]
             if outcome.status is Status.MEMORY and worker in self._workers:
                 # What ran out of memory may have left its process in disorder.
-                self._remove(worker, waiting)
+                self._workers.remove(worker)
                 worker.kill()
-            if worker in self._workers:
+            elif waiting and worker.idle:
                 # The next job first: the worker computes while the outcome is kept.
-                self._learn(worker, job)
-                if worker.jobs:
-                    news.append(Update(worker.jobs[0]))
-                elif waiting:
-                    news += self._give(worker, waiting, data)
-                self._give_ahead(worker, waiting, data)
+                news += self._give(worker, waiting, data)
             yield from news
         for worker in list(self._workers):
             left = worker.remaining()
-            if left is not None and left <= 0 and worker.job is not None:
-                outcome, job = worker.timed_out(), worker.jobs.popleft()
-                self._remove(worker, waiting)
-                yield Update(job, outcome)
+            if left is not None and left <= 0 and (job := worker.job) is not None:
+                self._workers.remove(worker)
+                yield Update(job, worker.timed_out())
 
-    def _remove(self, worker: WorkerProcess, waiting: deque[Job]) -> None:
-        """Take a worker out of the pool; what it has not begun is for others."""
-        self._workers.remove(worker)
-        waiting.extendleft(reversed(worker.jobs))
-        worker.jobs.clear()
-
-    def _bury(self, worker: WorkerProcess, waiting: deque[Job]) -> Outcome:
+    def _bury(self, worker: WorkerProcess) -> Outcome:
         """Remove a dead worker; return the outcome of what it was doing."""
-        if worker.jobs:
-            worker.jobs.popleft()
-        self._remove(worker, waiting)
-        started = worker.ready
+        self._workers.remove(worker)
         outcome = worker.died()
-        if not started:
+        if not worker.ready:
             raise SymmfError(
                 f"A worker process could not start. {outcome.message}\n"
                 f"{outcome.traceback}"
             )
         return outcome
-
-
-def _kind(job: Job) -> tuple[Any, ...]:
-    """Return what trials of about the same length have in common."""
-    trial = job.trial
-    return (trial.data_digest, trial.experiment, trial.method, trial.n_clusters)

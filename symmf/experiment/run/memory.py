@@ -5,7 +5,6 @@ from __future__ import annotations
 import resource
 from contextlib import suppress
 from pathlib import Path
-from types import TracebackType
 from typing import Self
 
 _STATUS = Path("/proc/self/status")
@@ -38,12 +37,7 @@ class MemoryMeter:
             soft = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
         resource.setrlimit(resource.RLIMIT_DATA, (soft, hard))
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.limit(None)
         peak = _status_bytes("VmHWM")
         if not peak:

@@ -8,7 +8,6 @@ import signal
 import socket
 import tempfile
 import time
-from collections import deque
 from contextlib import suppress
 from multiprocessing.connection import Connection
 from typing import TYPE_CHECKING, Any
@@ -25,7 +24,7 @@ class WorkerProcess:
     """One worker, in a session of its own, doing one job at a time.
 
     A session of its own, so that Ctrl-C reaches the supervisor alone and a kill takes
-    the worker's children along. A job given ahead waits there for the one before it.
+    the worker's children along.
     """
 
     def __init__(self, server: ForkServer) -> None:
@@ -36,11 +35,8 @@ class WorkerProcess:
             self.pid = server.fork(theirs.fileno(), self._errors.fileno())
             self.connection = Connection(ours.detach())
         self.ready = False
-        # Given and not done; the first is being computed.
-        self.jobs: deque[Job] = deque()
-        # Seconds the latest job took, and when the first of the jobs began.
-        self.took = 0.0
-        self._began = 0.0
+        # What is being computed.
+        self.job: Job | None = None
         # As the worker saw itself when it did its latest job.
         self.environment: dict[str, Any] = {}
         self._code: int | None = None
@@ -48,18 +44,9 @@ class WorkerProcess:
         self._deadline: float | None = None
 
     @property
-    def job(self) -> Job | None:
-        """What is being computed."""
-        return self.jobs[0] if self.jobs else None
-
-    @property
     def idle(self) -> bool:
         """Whether a job can be given and begins at once."""
-        return self.ready and not self.jobs
-
-    def has_data_of(self, job: Job) -> bool:
-        """Whether the data of a job need not be sent with it."""
-        return self._digest == job.trial.data_digest
+        return self.ready and self.job is None
 
     def give(self, job: Job, data: Dataset) -> None:
         """Hand over a job, and its data unless the worker has them.
@@ -69,13 +56,11 @@ class WorkerProcess:
         OSError
             If the worker has died; it does not have the job.
         """
-        if not self.has_data_of(job):
+        if self._digest != job.trial.data_digest:
             self._digest = job.trial.data_digest
             self._send(DATA, {self._digest: data})
         self._send(RUN, job)
-        if not self.jobs:
-            self._began = time.monotonic()
-        self.jobs.append(job)
+        self.job = job
 
     def _send(self, kind: bytes, content: Any) -> None:
         self.connection.send_bytes(kind + pickle.dumps(content, protocol=5))
@@ -95,9 +80,7 @@ class WorkerProcess:
             if self.job is not None and self.job.seconds is not None:
                 self._deadline = time.monotonic() + self.job.seconds
         elif kind == DONE:
-            now = time.monotonic()
-            self.took, self._began, self._deadline = now - self._began, now, None
-            self.jobs.popleft()
+            self.job = self._deadline = None
             outcome: Outcome
             outcome, environment = content
             if environment is not None:

@@ -9,9 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from symmf.common.notation import FloatArray
+from symmf.common.notation import FloatArray, LabelArray
+from symmf.common.seeds import generator
+from symmf.errors import InputError
 from symmf.experiment.run.memory import MemoryMeter, is_out_of_memory
-from symmf.experiment.values import Job, Outcome, Status, now
+from symmf.experiment.values import Job, Outcome, Status, Trial, now
 
 if TYPE_CHECKING:
     from symmf.datasets import Dataset
@@ -64,6 +66,8 @@ def _run(job: Job, data: Dataset, found: dict[str, Any]) -> None:
 
     trial = job.trial
     chosen = data.subset(trial.classes) if trial.classes else data
+    if trial.draw:
+        chosen = chosen.take(drawn_rows(trial, chosen))
     found |= {"n_samples": chosen.n_samples, "y": chosen.y}
     X = preprocess(chosen.X, trial.preprocess)
     estimator = build(job)
@@ -96,6 +100,28 @@ def _run(job: Job, data: Dataset, found: dict[str, Any]) -> None:
         from symmf.experiment.run.illustration import illustration_bytes
 
         found["illustration"] = illustration_bytes(trial, estimator, X, chosen)
+
+
+def drawn_rows(trial: Trial, data: Dataset) -> LabelArray:
+    """Return the rows of a trial that uses a part of them: of each class alike.
+
+    They depend on the seed, the data set, K and the number of the trial alone, so all
+    methods of a trial see the same ones.
+    """
+    share = trial.draw.get("share") or trial.draw["rows"] / data.n_samples
+    if share > 1:
+        raise InputError(
+            f"draw: {trial.draw['rows']} rows are asked for, and trial {trial.trial} "
+            f"of {trial.n_clusters} classes has {data.n_samples}. Ask for fewer."
+        )
+    names = (trial.seed, trial.dataset, trial.n_clusters, trial.trial, "rows")
+    rng = generator(*names)
+    rows = []
+    for c in np.unique(data.y):
+        members = np.flatnonzero(data.y == c)
+        count = max(1, round(share * members.size))
+        rows.append(rng.choice(members, size=count, replace=False))
+    return np.sort(np.concatenate(rows))
 
 
 def _read_fit(estimator: Any) -> dict[str, Any]:

@@ -131,6 +131,8 @@ class _Server:
                 self.connection.send((STARTED, None))
             if self.threads.set(job.trial.threads) or not self.described:
                 told, self.described = environment(), True
+            for source in job.sources:
+                source.install(("SOLVERS", "CONSTRAINTS", "SIMILARITIES"))
             outcome = run_trial(job, self.data[job.trial.data_digest])
         except Exception as error:
             outcome = _failed(error)

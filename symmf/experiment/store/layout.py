@@ -15,7 +15,6 @@ in :mod:`symmf.experiment.store.trials_table`.
         illustration.npz     A and H of one small trial, if the config asks for it
         events.jsonl         what happened when
         run.lock             held by the run that writes here
-        .counts.json         how far it is, for `symmf status`
 """
 
 from __future__ import annotations
@@ -27,7 +26,6 @@ TRACES_FILE = "traces.csv"
 ILLUSTRATION_FILE = "illustration.npz"
 EVENTS_FILE = "events.jsonl"
 LOCK_FILE = "run.lock"
-COUNTS_FILE = ".counts.json"
 RECORDS_FOLDER = "records"
 RECORD_SUFFIX = ".h5"
 

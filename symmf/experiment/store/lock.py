@@ -9,7 +9,6 @@ import sys
 import time
 from contextlib import suppress
 from pathlib import Path
-from types import TracebackType
 from typing import Any, Self
 
 from symmf.common.files import read_text
@@ -54,12 +53,7 @@ class FolderLock:
         self._handle = handle
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         if self._handle is not None:
             with suppress(OSError):
                 os.ftruncate(self._handle, 0)
