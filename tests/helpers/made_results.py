@@ -122,7 +122,7 @@ def write(
                     "n_samples": sizes[0],
                     "n_features": sizes[1],
                     "class_sizes": [sizes[0] // sizes[2]] * sizes[2],
-                    "defaults": {},
+                    "behaviours": {},
                 },
             }
         )

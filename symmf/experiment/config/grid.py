@@ -47,7 +47,7 @@ class Facts:
     n_features: int
     class_sizes: tuple[int, ...]
     class_ids: tuple[int, ...] = ()
-    behaviours: Mapping[str, int | str]
+    behaviours: Mapping[str, int | str] = field(default_factory=dict)
     plugins: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     members: tuple[MemberFacts, ...] = ()
 
@@ -58,9 +58,13 @@ class Facts:
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Facts:
         """Read what :meth:`as_dict` wrote."""
-        members = tuple(MemberFacts(**member) for member in data["members"])
-        tuples = {name: tuple(data[name]) for name in ("class_sizes", "class_ids")}
-        return cls(**{**data, **tuples, "members": members})
+        known = {
+            item.name: data[item.name] for item in fields(cls) if item.name in data
+        }
+        for name in {"class_sizes", "class_ids"} & known.keys():
+            known[name] = tuple(known[name])
+        known["members"] = tuple(MemberFacts(**m) for m in data.get("members", ()))
+        return cls(**known)
 
 
 def with_data(
