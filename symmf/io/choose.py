@@ -1,45 +1,100 @@
 """From a table to samples: which columns are features, which names, which classes.
 
 Nothing is taken for a feature by accident: a column that numbers the rows or names them
-is set aside, and a sentence says so with what to type instead.
+is set aside, one that cannot be a feature is left out, and a sentence says so with what
+to type instead.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from symmf.common.notation import FloatArray
 from symmf.errors import DataError, InputError
+from symmf.io.columns import (
+    Column,
+    as_feature,
+    is_counter,
+    is_missing,
+    is_named_id,
+    is_number,
+    mostly_numbers,
+    why_no_feature,
+)
 from symmf.io.sniff import EDGE_WORDS
 from symmf.io.table import Table, quoted
 
-_ID_WORDS = re.compile(
-    r"(^|[\s_.-])(id|ids|index|idx|key|uuid|guid|no|nr|rownames?|row|record)$|^unnamed"
-    r"|^column 1$",
-)
 # Spreads further apart than this make one column decide.
 _FAR_APART = 100.0
-# Fewer rows than this cannot tell a counter from data.
-_FEW = 5
+# Fewer lines than this are points, whatever they look like.
+_FEW_LINES = 5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Chosen:
-    """Features (n, m) with their names; ids and classes of the rows, if any."""
+    """Features (n, m) with their names; ids and classes of the rows, if any.
 
-    X: FloatArray
+    ``X`` is an array, or a data frame if it has words or holes; ``rows`` are those that
+    were kept, None for all.
+    """
+
+    X: Any
     names: list[str]
     ids: list[str] | None
     id_name: str
     classes: list[str] | None
+    rows: npt.NDArray[np.intp] | None
     notes: list[str]
     warnings: list[str]
-    columns: list[int]
+
+
+@dataclass(slots=True, kw_only=True)
+class _Feature:
+    """A column that may be a feature: its place in the table, and what it holds."""
+
+    at: int
+    name: str
+    values: Column
+    kind: str
+
+    def gaps(self) -> npt.NDArray[np.bool_]:
+        """Return in which rows the value is missing."""
+        if isinstance(self.values, list):
+            return np.array([not text for text in self.values])
+        return np.isnan(self.values)
+
+
+@dataclass(slots=True, kw_only=True)
+class _Purposes:
+    """Places of the columns that options name."""
+
+    id: int | None
+    labels: int | None
+    dropped: list[int]
+    wanted: list[int]
+    notes: list[str] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)
+
+    def check(self, table: Table) -> None:
+        """Refuse a column with two purposes."""
+        seen: dict[int, str] = {}
+        options = ("--id", "--labels", "--drop", "--columns")
+        places = ([self.id], [self.labels], set(self.dropped), self.wanted)
+        for option, named in zip(options, places, strict=True):
+            for j in (j for j in named if j is not None):
+                if seen.get(j) == option:
+                    raise InputError(f"{option} names a column twice.")
+                if j in seen:
+                    raise InputError(
+                        f"Column {table.names[j]!r} is named by {seen[j]} and by "
+                        f"{option}; keep one."
+                    )
+                seen[j] = option
 
 
 def choose_columns(
@@ -50,6 +105,8 @@ def choose_columns(
     drop: Sequence[str] = (),
     labels: str | None = None,
     points: bool = False,
+    missing: str = "error",
+    categories: str = "error",
 ) -> Chosen:
     """Choose the features of a table.
 
@@ -64,64 +121,88 @@ def choose_columns(
         Column of known classes.
     points : bool
         The lines are points even if they look like the edges of a graph.
+    missing : {"median", "drop", "error"}
+        Leave holes for :class:`~symmf.features.columns.MixedColumns` to fill, leave out
+        rows that have any, or refuse them.
+    categories : {"one-hot", "drop", "error"}
+        Keep columns of words, leave them out, or refuse them.
 
     Raises
     ------
     DataError
-        If a column that is left has texts in it, or none is left.
+        If something is to be refused, or no column is left.
     InputError
         If a column is named that is not there, or for two purposes.
     """
-    notes: list[str] = []
-    warnings: list[str] = []
-    id_at = None if id is None else table.position(id, "--id")
-    label_at = None if labels is None else table.position(labels, "--labels")
-    dropped = {table.position(name, "--drop") for name in drop}
-    wanted = [table.position(name, "--columns") for name in columns]
-    _check_purposes(table, id_at, label_at, dropped, wanted)
-    left = wanted or [
-        j
-        for j in range(len(table.names))
-        if j not in dropped and j not in (id_at, label_at)
-    ]
-    if wanted:
+    by_index = table.index is not None and id == table.index[0]
+    at = _Purposes(
+        id=None if id is None or by_index else table.position(id, "--id"),
+        labels=None if labels is None else table.position(labels, "--labels"),
+        dropped=[table.position(name, "--drop") for name in drop],
+        wanted=[table.position(name, "--columns") for name in columns],
+    )
+    at.check(table)
+    used = {at.id, at.labels, *at.dropped, *at.wanted}
+    others = _features(table, (j for j in range(len(table.names)) if j not in used))
+    named = table.index is not None or at.id is not None
+    if at.wanted:
         # What is not clustered may still name the rows.
-        others = [j for j in range(len(table.names)) if j not in {*left, *dropped}]
-        others = [j for j in others if j != label_at]
-        id_at = _set_ids_aside(table, others, id_at, [], [])
+        left = _features(table, at.wanted)
+        id_at = at.id if named else _set_ids_aside(table, others, False, [], [])
     else:
-        id_at = _set_ids_aside(table, left, id_at, notes, warnings)
+        left = others
         if not points:
-            _refuse_edges(table, left)
-    _refuse_texts(table, left)
+            _refuse_named_edges(table, left)
+        found = _set_ids_aside(table, left, named, at.notes, at.warnings)
+        id_at = at.id if named else found
+        if not points:
+            _refuse_numbered_edges(table, left)
+    _refuse_mistakes(table, left)
+    if not at.wanted:
+        left = _without_useless(left, categories, at.warnings)
+    left = _words(table, left, categories, at.notes)
     if not left:
-        why = " ".join([*notes, *warnings])
+        why = " ".join([*at.notes, *at.warnings])
         raise DataError(
             f"{table.source} has no column of numbers left to cluster. {why}".rstrip()
         )
-    X = np.column_stack([table.columns[j] for j in left])
-    names = [table.names[j] for j in left]
-    warnings += constant_columns(X, names)
+    rows = _holes(table, left, missing, at.notes)
+    at.notes += _readings(left)
+    X = _matrix(left, rows)
+    ids = table.texts(id_at) if id_at is not None else None
+    id_name = "row" if id_at is None else table.names[id_at]
+    if table.index is not None and at.id is None:
+        id_name, ids = table.index
+    names = [feature.name for feature in left]
     return Chosen(
         X=X,
         names=names,
-        ids=None if id_at is None else table.texts(id_at),
-        id_name="row" if id_at is None else table.names[id_at],
-        classes=None if label_at is None else _classes(table, label_at),
-        notes=notes,
-        warnings=warnings,
-        columns=left,
+        ids=_of_rows(ids, rows),
+        id_name=id_name,
+        classes=_of_rows(
+            None if at.labels is None else _classes(table, at.labels), rows
+        ),
+        rows=rows,
+        notes=at.notes,
+        warnings=at.warnings + constant_columns(left),
     )
 
 
-def constant_columns(X: FloatArray, names: Sequence[str]) -> list[str]:
-    """Name the columns that are the same in every row."""
-    same = [name for name, low, high in _ranges(X, names) if low == high]
-    if not same or len(same) == len(names):
+def constant_columns(features: Iterable[_Feature]) -> list[str]:
+    """Name the columns of numbers that are the same in every row."""
+    features = list(features)
+    same = [
+        feature.name
+        for feature in features
+        if not isinstance(feature.values, list)
+        and np.nanmin(feature.values) == np.nanmax(feature.values)
+    ]
+    if not same or len(same) == len(features):
         return []
+    plural, has = ("s", "have") if len(same) > 1 else ("", "has")
     return [
-        f"{_listed(same)} the same value in every row and tell{'s' * (len(same) == 1)} "
-        f"nothing; leave out with {_drops(same)}."
+        f"Column{plural} {_listed(same)} {has} the same value in every row; leave "
+        f"out with {_drops(same)}."
     ]
 
 
@@ -137,75 +218,92 @@ def far_apart(X: FloatArray, names: Sequence[str]) -> tuple[str, str, float] | N
     return (names[wide], names[narrow], ratio) if ratio > _FAR_APART else None
 
 
-def is_counter(values: Any) -> bool:
-    """Tell whether a column counts the rows: whole numbers, each one more than before.
-
-    Examples
-    --------
-    >>> is_counter(np.arange(7.0)), is_counter(np.array([1.0, 2, 2, 3, 4, 5]))
-    (True, False)
-    """
-    return len(values) >= _FEW and bool(np.all(np.diff(values) == 1))
+def _features(table: Table, places: Iterable[int]) -> list[_Feature]:
+    found = []
+    for j in places:
+        values, kind = as_feature(table.columns[j])
+        found.append(_Feature(at=j, name=table.names[j], values=values, kind=kind))
+    return found
 
 
 def _set_ids_aside(
     table: Table,
-    left: list[int],
-    id_at: int | None,
+    left: list[_Feature],
+    named: bool,
     notes: list[str],
     warnings: list[str],
 ) -> int | None:
-    """Take columns that number or name the rows out of ``left``; return the id."""
-    for j in list(left):
-        name = table.names[j]
-        column = table.columns[j]
-        if isinstance(column, list):
-            if id_at is None and table.n > 1 and len(set(column)) == table.n:
-                left.remove(j)
-                id_at = j
-                notes.append(
-                    f"Column {name!r} has another text in every row and was taken as "
-                    f"their names (--id {quoted(name)})."
-                )
-            continue
-        whole = bool(np.all(column == np.floor(column)))
-        distinct = whole and len(np.unique(column)) == table.n >= _FEW
-        counter = is_counter(column)
-        named_id = distinct and table.named and _is_id_name(name)
-        if not counter and not named_id:
-            continue
-        left.remove(j)
-        how = "counts the rows" if counter else "is another whole number in every row"
-        use = "left out" if id_at is not None else "taken as their names"
-        warnings.append(
-            f"Column {name!r} {how} and was {use}, not clustered. To cluster it too, "
-            "name the columns to use with --columns."
+    """Take columns that number or name the rows out of ``left``.
+
+    Returns the place of the first, which names the rows unless they are ``named``.
+    """
+    id_at = None
+    for feature in list(left):
+        texts = table.texts(feature.at)
+        words = feature.kind == "dates" or (
+            feature.kind == "words" and not mostly_numbers(texts, comma=table.comma)
         )
-        id_at = j if id_at is None else id_at
+        free = not named and id_at is None
+        if words and free and len(set(texts)) == table.n > 1:
+            notes.append(
+                f"Column {feature.name!r} has another text in every row and was taken "
+                f"as their names (--id {quoted(feature.name)})."
+            )
+        elif feature.kind == "numbers" and (how := _how_it_numbers(table, feature)):
+            use = "taken as their names" if free else "left out"
+            warnings.append(
+                f"Column {feature.name!r} {how} and was {use}, not clustered. To "
+                "cluster it too, name the columns to use with --columns."
+            )
+        else:
+            continue
+        left.remove(feature)
+        id_at = feature.at if id_at is None else id_at
     return id_at
 
 
-def _is_id_name(name: str) -> bool:
-    return bool(_ID_WORDS.search(name.lower()) or re.search(r"[a-z]I[dD]$", name))
+def _how_it_numbers(table: Table, feature: _Feature) -> str:
+    values = np.asarray(feature.values)
+    if is_counter(values):
+        return "counts the rows"
+    if table.named and is_named_id(feature.name, values):
+        return "is another whole number in every row"
+    return ""
 
 
-def _refuse_edges(table: Table, left: list[int]) -> None:
-    """Refuse a table of two or three columns that lists the edges of a graph."""
-    if len(left) not in (2, 3) or table.n < _FEW:
+def _refuse_named_edges(table: Table, left: list[_Feature]) -> None:
+    """Refuse two columns of names for the same things, and perhaps a weight."""
+    if len(left) not in (2, 3) or table.n < _FEW_LINES:
         return
-    first, second = (table.columns[j] for j in left[:2])
-    names = [table.names[j].lower() for j in left[:2]]
-    said = table.named and {*names} <= {*EDGE_WORDS, "i", "j"}
-    if isinstance(first, list) or isinstance(second, list):
+    first, second, *weight = left
+    if not first.kind == second.kind == "words" or [
+        w for w in weight if w.kind == "words"
+    ]:
         return
-    if not said and (table.n < 20 or not _look_like_edges(first, second)):
+    said = table.named and {first.name.lower(), second.name.lower()} <= EDGE_WORDS
+    shared = set(first.values) & set(second.values)
+    if said or 2 * len(shared) > len(set(first.values)):
+        raise _edges(table, left, "names of")
+
+
+def _refuse_numbered_edges(table: Table, left: list[_Feature]) -> None:
+    """Refuse two columns of whole numbers that name the same things."""
+    if len(left) not in (2, 3) or table.n < _FEW_LINES:
         return
-    raise DataError(
-        f"{table.source} looks like a list of edges: columns {table.names[left[0]]!r} "
-        "and "
-        f"{table.names[left[1]]!r} hold whole numbers that name the same things. Use "
-        "--format edges to cluster the graph, or --format table if each line is a "
-        "point."
+    if any(feature.kind != "numbers" for feature in left[:2]):
+        return
+    first, second = (np.asarray(feature.values) for feature in left[:2])
+    words = {*EDGE_WORDS, "i", "j"}
+    said = table.named and {feature.name.lower() for feature in left[:2]} <= words
+    if said or (table.n >= 20 and _look_like_edges(first, second)):
+        raise _edges(table, left, "whole numbers that name")
+
+
+def _edges(table: Table, left: list[_Feature], what: str) -> DataError:
+    return DataError(
+        f"{table.source} looks like a list of edges: columns {left[0].name!r} and "
+        f"{left[1].name!r} hold {what} the same things. Use --format edges to cluster "
+        "the graph, or --format table if each line is a point."
     )
 
 
@@ -222,69 +320,157 @@ def _look_like_edges(first: FloatArray, second: FloatArray) -> bool:
     return bool(few_gaps and shared and enough and len(nodes) < 2 * len(first))
 
 
-def _refuse_texts(table: Table, left: list[int]) -> None:
-    for j in left:
-        column = table.columns[j]
-        if not isinstance(column, list):
-            continue
-        name = table.names[j]
-        example = next((text for text in column if text), "")
-        kinds = len(set(column))
+def _refuse_mistakes(table: Table, left: list[_Feature]) -> None:
+    """Refuse numbers that are not finite, and a word among numbers."""
+    for feature in left:
+        name = quoted(feature.name)
+        if isinstance(feature.values, list):
+            if not mostly_numbers(feature.values, comma=table.comma):
+                continue
+            i = next(
+                i
+                for i, text in enumerate(feature.values)
+                if not is_missing(text) and not is_number(text, comma=table.comma)
+            )
+            raise DataError(
+                f"{table.where(i, feature.at)}: {feature.values[i][:60]!r} is not a "
+                f"number. Leave the column out (--drop {name}), or take it as names of "
+                f"the rows (--id {name}) or as known classes (--labels {name})."
+            )
+        wrong = np.isinf(feature.values)
+        if wrong.any():
+            i = int(np.argmax(wrong))
+            raise DataError(
+                f"{table.where(i, feature.at)}: the value is {feature.values[i]}. Fill "
+                "in or leave out such lines first, or leave out the column: --drop "
+                f"{name}"
+            )
+
+
+def _without_useless(
+    left: list[_Feature], categories: str, warnings: list[str]
+) -> list[_Feature]:
+    """Leave out columns that cannot be features, all told in one sentence."""
+    reasons = {feature.at: why_no_feature(feature.values) for feature in left}
+    if categories == "error":
+        # Words are refused anyhow.
+        reasons = {f.at: reasons[f.at] if f.kind != "words" else "" for f in left}
+    useful = [feature for feature in left if not reasons[feature.at]]
+    if len(useful) < len(left):
+        told = [f"{f.name!r} ({reasons[f.at]})" for f in left if reasons[f.at]]
+        names = ",".join(feature.name for feature in useful)
+        again = f" The same without this message: --columns {quoted(names)}"
+        warnings.append(f"Left out: {', '.join(told)}.{again if useful else ''}")
+    return useful
+
+
+def _words(
+    table: Table, left: list[_Feature], categories: str, notes: list[str]
+) -> list[_Feature]:
+    """Keep columns of words, leave them out, or refuse them all at once."""
+    words = [feature for feature in left if feature.kind == "words"]
+    if not words or categories == "one-hot":
+        return left
+    names = [feature.name for feature in words]
+    if categories == "drop":
+        notes.append(f"Columns of words were left out: {_listed(names)}.")
+        return [feature for feature in left if feature.kind != "words"]
+    first = words[0]
+    texts = [text for text in first.values if text]
+    name = quoted(first.name)
+    more = f" So are {_listed(names[1:])}." if names[1:] else ""
+    raise DataError(
+        f"{table.where(0, first.at)}: {str(texts[0] if texts else '')[:40]!r} is not a "
+        f"number ({len(set(texts))} different texts in {table.n} rows).{more} Leave "
+        f"words out ({_drops(names)}), or take the column as names of the rows (--id "
+        f"{name}) or as known classes (--labels {name})."
+    )
+
+
+def _holes(
+    table: Table, left: list[_Feature], missing: str, notes: list[str]
+) -> npt.NDArray[np.intp] | None:
+    """Return the rows to keep, None for all, or refuse missing values."""
+    gaps = np.column_stack([feature.gaps() for feature in left])
+    incomplete = gaps.any(axis=1)
+    if missing == "median" or not incomplete.any():
+        return None
+    if missing == "error":
+        i = int(np.argmax(incomplete))
+        feature = left[int(np.argmax(gaps[i]))]
         raise DataError(
-            f"{table.source}, line {table.lines[0]}, column {name!r}: {example[:40]!r} "
-            "is "
-            f"not a number ({kinds} different texts in {table.n} rows). Leave the "
-            "column "
-            f"out (--drop {quoted(name)}), or take it as names of the rows (--id "
-            f"{quoted(name)}) or as known classes (--labels {quoted(name)})."
+            f"{table.where(i, feature.at)}: the value is missing, as in "
+            f"{np.count_nonzero(incomplete)} of {table.n} rows. Fill in or leave out "
+            "such rows (--missing median, --missing drop), or leave out the column: "
+            f"--drop {quoted(feature.name)}"
         )
+    rows = np.flatnonzero(~incomplete)
+    if not rows.size:
+        raise DataError(
+            f"{table.source} has a missing value in every row. Use --missing median, "
+            "or leave out columns with --drop."
+        )
+    notes.append(
+        f"{np.count_nonzero(incomplete)} of {table.n} rows have missing values and "
+        "were left out (--missing drop)."
+    )
+    return rows
 
 
-def _check_purposes(
-    table: Table,
-    id_at: int | None,
-    label_at: int | None,
-    dropped: set[int],
-    wanted: list[int],
-) -> None:
-    purposes: list[tuple[str, set[int]]] = [
-        ("--id", set() if id_at is None else {id_at}),
-        ("--labels", set() if label_at is None else {label_at}),
-        ("--drop", dropped),
-        ("--columns", set(wanted)),
+def _readings(left: list[_Feature]) -> list[str]:
+    """Say which columns were read as something else than they are written."""
+    said = {
+        "dates": "read as dates, in days",
+        "amounts": "read as numbers without currency, thousands and percent signs",
+    }
+    return [
+        f"Column {feature.name!r} was {said[feature.kind]}."
+        for feature in left
+        if feature.kind in said
     ]
-    for i, (option, places) in enumerate(purposes):
-        for other, taken in purposes[i + 1 :]:
-            for j in places & taken:
-                raise InputError(
-                    f"Column {table.names[j]!r} is named by {option} and by {other}; "
-                    "keep one."
-                )
-    if len(set(wanted)) < len(wanted):
-        raise InputError("--columns names a column twice.")
 
 
-def _classes(table: Table, at: int) -> list[str]:
-    texts = table.texts(at)
+def _matrix(left: list[_Feature], rows: npt.NDArray[np.intp] | None) -> Any:
+    """Return an array of numbers, or a data frame if there are words or holes."""
+    if any(feature.kind == "words" or feature.gaps().any() for feature in left):
+        import pandas as pd
+
+        frame = pd.DataFrame(
+            {i: _as_series(feature) for i, feature in enumerate(left)}
+        ).set_axis([feature.name for feature in left], axis=1)
+        if rows is None:
+            return frame
+        if len(left) > 0 and not any(feature.kind == "words" for feature in left):
+            return frame.iloc[rows].to_numpy(dtype=np.float64)
+        return frame.iloc[rows].reset_index(drop=True)
+    X = np.column_stack([np.asarray(feature.values) for feature in left])
+    return X if rows is None else X[rows]
+
+
+def _as_series(feature: _Feature) -> Any:
+    if isinstance(feature.values, list):
+        return np.array([text or None for text in feature.values], dtype=object)
+    return feature.values
+
+
+def _of_rows(
+    texts: list[str] | None, rows: npt.NDArray[np.intp] | None
+) -> list[str] | None:
+    return texts if texts is None or rows is None else [texts[i] for i in rows]
+
+
+def _classes(table: Table, at: int | None) -> list[str] | None:
+    texts = [] if at is None else table.texts(at)
     for i, text in enumerate(texts):
         if not text:
-            raise DataError(
-                f"{table.source}, line {table.lines[i]}, column {table.names[at]!r}: "
-                "the "
-                "label is missing."
-            )
-    return texts
+            raise DataError(f"{table.where(i, at or 0)}: the label is missing.")
+    return None if at is None else texts
 
 
-def _ranges(X: FloatArray, names: Sequence[str]) -> list[tuple[str, float, float]]:
-    return list(zip(names, X.min(axis=0), X.max(axis=0), strict=True))
-
-
-def _listed(names: list[str]) -> str:
-    shown = ", ".join(repr(name) for name in names[:4])
+def _listed(names: Sequence[str]) -> str:
     more = f" and {len(names) - 4} more" if len(names) > 4 else ""
-    return f"Column {shown} has" if len(names) == 1 else f"Columns {shown}{more} have"
+    return ", ".join(repr(name) for name in names[:4]) + more
 
 
-def _drops(names: list[str]) -> str:
+def _drops(names: Sequence[str]) -> str:
     return " ".join(f"--drop {quoted(name)}" for name in names[:4])

@@ -5,10 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from scipy import sparse
 
+from symmf.common.notation import FloatArray
 from symmf.errors import DataError
-from symmf.io.sniff import is_number, number
+from symmf.io.columns import is_number, to_numbers
 from symmf.io.table import Table
 
 
@@ -25,27 +27,22 @@ def graph_of(table: Table) -> tuple[Any, list[str]]:
         If there are other than two or three columns, a weight is negative, the sum of
         weights is too large, or no edge joins two nodes.
     """
-    columns = len(table.names)
-    if columns not in (2, 3):
+    width = len(table.names)
+    if width not in (2, 3):
         raise DataError(
-            f"{table.source} has {columns} columns; a list of edges has two (from, to) "
+            f"{table.source} has {width} columns; a list of edges has two (from, to) "
             "or three (from, to, weight)."
         )
-    left, right = table.texts(0), table.texts(1)
-    for i, (a, b) in enumerate(zip(left, right, strict=True)):
-        if not a or not b:
-            raise DataError(
-                f"{table.source}, line {table.lines[i]}: a node is missing."
-            )
-    names = list(
-        dict.fromkeys(node for pair in zip(left, right, strict=True) for node in pair)
-    )
+    ends = np.array([table.texts(0), table.texts(1)], dtype=object)
+    if not ends.all():
+        i = int(np.argmin(ends.astype(bool).all(axis=0)))
+        raise DataError(f"{table.where(i, int(bool(ends[0, i])))}: a node is missing.")
+    codes, names = pd.factorize(ends.ravel(order="F"))
     if all(name.isascii() and name.isdigit() for name in names):
-        names.sort(key=int)
-    place = {name: i for i, name in enumerate(names)}
-    rows = np.array([place[node] for node in left])
-    others = np.array([place[node] for node in right])
-    weights = _weights(table) if columns == 3 else np.ones(table.n)
+        order = sorted(range(len(names)), key=lambda i: int(names[i]))
+        codes, names = np.argsort(order)[codes], names[order]
+    rows, others = codes[::2], codes[1::2]
+    weights = _weights(table) if width == 3 else np.ones(table.n)
     n = len(names)
     if n < 3:
         raise DataError(f"{table.source} has {n} nodes; a graph needs at least 3.")
@@ -62,23 +59,24 @@ def graph_of(table: Table) -> tuple[Any, list[str]]:
         raise DataError(
             f"{table.source} has no edge with a weight that joins two different nodes."
         )
-    return W, names
+    return W, list(names)
 
 
-def _weights(table: Table) -> Any:
+def _weights(table: Table) -> FloatArray:
+    """Return the third column, of finite numbers that are not negative."""
     column = table.columns[2]
+    weights = column if isinstance(column, np.ndarray) else None
     if isinstance(column, list):
-        wrong = next((i for i, cell in enumerate(column) if not is_number(cell)), None)
-        if wrong is not None:
-            raise DataError(
-                f"{table.source}, line {table.lines[wrong]}, column "
-                f"{table.names[2]!r}: {column[wrong][:40]!r} is no weight."
-            )
-        column = np.array([number(cell) for cell in column])
-    if column.min() < 0:
-        i = int(column.argmin())
+        weights = to_numbers(column, comma=table.comma)
+    if weights is None:
+        cells = table.texts(2)
+        i = next(i for i, c in enumerate(cells) if not is_number(c, comma=table.comma))
+        raise DataError(f"{table.where(i, 2)}: {cells[i][:40]!r} is no weight.")
+    wrong = ~(weights >= 0) | np.isinf(weights)
+    if wrong.any():
+        i = int(np.argmax(wrong))
         raise DataError(
-            f"{table.source}, line {table.lines[i]}: the weight is {column[i]:g}; "
-            "weights of edges are not negative."
+            f"{table.where(i, 2)}: the weight is {weights[i]:g}; weights of edges are "
+            "numbers that are not negative."
         )
-    return column
+    return weights

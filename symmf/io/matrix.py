@@ -3,23 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
 from scipy import sparse
 
-from symmf.common.notation import AnyMatrix, LabelArray
-from symmf.common.validation import check_number
+from symmf.common.notation import LabelArray
+from symmf.common.validation import check_choice, check_number
 from symmf.errors import DataError, InputError
 from symmf.io import source as sources
 from symmf.io.arrays import pick_matrix, read_arrays
 from symmf.io.choose import Chosen, choose_columns
+from symmf.io.columns import is_number
 from symmf.io.edges import graph_of
 from symmf.io.images import SIDE, read_images
 from symmf.io.sheets import read_sheet
-from symmf.io.sniff import is_number
 from symmf.io.source import Source
 from symmf.io.table import Table, read_table
 
@@ -33,9 +33,10 @@ class UserMatrix:
 
     Attributes
     ----------
-    X : array or csr_array, shape (n, m)
-        One sample per row; pixels of images; the adjacency of a graph. Of documents
-        there is no matrix yet: X is None and ``documents`` holds them.
+    X : array, csr_array or data frame, shape (n, m)
+        One sample per row; a data frame if there are words or holes; pixels of images;
+        the adjacency of a graph. Of documents there is no matrix yet: X is None and
+        ``documents`` holds them.
     y : array of int or None
         Known class of each row, if labels were named; ``classes[c]`` is its name.
     names : list of str
@@ -44,11 +45,13 @@ class UserMatrix:
         Names of the rows; ``id_name`` says what they are.
     kept : list of list of str or None
         All cells of the table, the names first, if they were asked for.
+    comma : bool
+        Numbers of the table have a decimal comma.
     notes, warnings : list of str
         What was decided without being asked, and what may be wrong.
     """
 
-    X: AnyMatrix
+    X: Any
     y: LabelArray | None
     kind: Kind = "rows"
     names: list[str] = field(default_factory=list)
@@ -57,6 +60,7 @@ class UserMatrix:
     classes: list[str] = field(default_factory=list)
     documents: list[str] | None = None
     kept: list[list[str]] | None = None
+    comma: bool = False
     notes: list[str] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
 
@@ -76,8 +80,11 @@ def read_matrix(
     id: str | None = None,
     columns: Sequence[str] = (),
     drop: Sequence[str] = (),
+    missing: str = "error",
+    categories: str = "error",
     encoding: str | None = None,
     decimal: str | None = None,
+    separator: str | None = None,
     keep: bool = False,
     image_side: int = SIDE,
 ) -> UserMatrix:
@@ -100,7 +107,11 @@ def read_matrix(
         What the file is, where its name does not tell.
     id, columns, drop
         Columns of a table: names of the rows, the only ones to use, ones to leave out.
-    encoding, decimal
+    missing : {"median", "drop", "error"}
+        Leave holes of a table to be filled, leave out rows that have any, or refuse.
+    categories : {"one-hot", "drop", "error"}
+        Keep columns of words to be encoded, leave them out, or refuse.
+    encoding, decimal, separator
         Of a text; by default they are looked at.
     keep : bool
         Keep all cells of the table.
@@ -114,81 +125,74 @@ def read_matrix(
     InputError
         If a column or variable that was named is not there.
     """
+    check_choice("--missing", missing, ("median", "drop", "error"))
+    check_choice("--categories", categories, ("one-hot", "drop", "error"))
     source = sources.open_source(path, format=format)
     kind = sources.kind_of(source, format)
+    layout = {"header": header, "decimal": decimal, "separator": separator}
     tabular = kind in ("table", "sheet")
-    _check_table_options(kind, tabular, id=id, columns=columns, drop=drop, keep=keep)
+    if not tabular:
+        _refuse_table_options(kind, id=id, columns=columns, drop=drop, keep=keep)
     inside, apart = _split_labels(labels, path, tabular)
+    text = None
+    if kind == "text" or (kind == "table" and format is None and source.may_be_lines):
+        text = sources.decode(source, encoding)
     if kind == "images":
         check_number("--image-size", image_side, least=12, whole=True, most=256)
         X, names = read_images(path, side=image_side)
         found = UserMatrix(X=X, y=None, kind="images", ids=names, id_name="image")
     elif kind == "array":
-        found, inside_labels = _read_array(source, variable, labels, apart)
-        if inside_labels is not None:
-            return _with_labels(found, source.name, inside_labels)
-    elif kind == "text":
-        found = _documents(source, encoding)
+        found = _read_array(source, variable, labels, apart)
+    elif text is not None and (kind == "text" or are_documents(text)):
+        found = _documents(source, text, asked=kind == "text")
     elif kind in ("edges", "sheet edges"):
-        found = _read_edges(source, kind, header, encoding, decimal, variable)
-    else:
-        return _with_labels_apart(
-            _read_table(
-                source,
-                kind,
-                header=header,
-                variable=variable,
-                encoding=encoding,
-                decimal=decimal,
-                keep=keep,
-                id=id,
-                columns=columns,
-                drop=drop,
-                labels=inside,
-                points=format == "table",
-                documents=format is None and sources.may_be_documents(source),
-            ),
-            apart,
+        table = _read_cells(source, kind, layout, encoding, variable)
+        W, nodes = graph_of(table)
+        found = UserMatrix(
+            X=W, y=None, kind="graph", ids=nodes, id_name="node", notes=table.notes
         )
-    return _with_labels_apart(found, apart)
+    else:
+        as_text = [name for name in (id, inside, *drop) if name is not None]
+        table = _read_cells(source, kind, layout, encoding, variable, as_text, keep)
+        chosen = choose_columns(
+            table,
+            id=id,
+            columns=columns,
+            drop=drop,
+            labels=inside,
+            points=format == "table",
+            missing=missing,
+            categories=categories,
+        )
+        found = _from_table(table, chosen)
+    if apart is None:
+        return found
+    return _with_labels(found, str(apart), read_labels(apart, found.n))
 
 
-def _read_table(
+def _read_cells(
     source: Source,
     kind: str,
-    *,
-    header: bool | None,
-    variable: str | None,
+    layout: dict[str, Any],
     encoding: str | None,
-    decimal: str | None,
-    keep: bool,
-    id: str | None,
-    columns: Sequence[str],
-    drop: Sequence[str],
-    labels: str | None,
-    points: bool,
-    documents: bool,
-) -> UserMatrix:
-    if kind == "sheet":
-        table = read_sheet(source.path, source.ending, sheet=variable, header=header)
+    sheet: str | None,
+    as_text: Sequence[str] = (),
+    keep: bool = False,
+) -> Table:
+    """Read the cells of a table or of a list of edges, from a text or a sheet."""
+    edges = kind.endswith("edges")
+    if kind.startswith("sheet"):
+        header = layout["header"]
+        table = read_sheet(source.path, source.ending, sheet=sheet, header=header)
         if keep:
-            table.rows = _cells(table)
-    else:
-        text = sources.decode(source, encoding)
-        if documents and _are_documents(text):
-            return _as_documents(source, text)
-        table = read_table(
-            text,
-            source.name,
-            header=header,
-            decimal=decimal,
-            as_text=[name for name in (id, labels, *drop) if name is not None],
-            keep=keep,
-        )
-    chosen = choose_columns(
-        table, id=id, columns=columns, drop=drop, labels=labels, points=points
+            texts = [table.texts(j) for j in range(len(table.names))]
+            table.rows = [list(row) for row in zip(*texts, strict=True)]
+        return table
+    text = sources.decode(source, encoding)
+    as_text = ("1", "2") if edges else as_text
+    return read_table(
+        text, source.name, as_text=as_text, keep=keep, edges=edges, **layout
     )
-    return _from_table(table, chosen)
 
 
 def _from_table(table: Table, chosen: Chosen) -> UserMatrix:
@@ -198,15 +202,23 @@ def _from_table(table: Table, chosen: Chosen) -> UserMatrix:
         y, classes = encode(chosen.classes)
     kept = None
     if table.rows is not None:
-        kept = [table.names, *table.rows]
+        rows = range(table.n) if chosen.rows is None else chosen.rows
+        kept = [table.names, *(table.rows[i] for i in rows)]
+        if table.index is not None:
+            name, index = table.index
+            kept = [[name, *kept[0]], *([index[i], *table.rows[i]] for i in rows)]
+    names = chosen.names if table.named else [f"column {n}" for n in chosen.names]
+    if not isinstance(chosen.X, np.ndarray):
+        chosen.X.columns = names
     return UserMatrix(
         X=chosen.X,
         y=y,
-        names=chosen.names if table.named else [f"column {n}" for n in chosen.names],
+        names=names,
         ids=chosen.ids,
         id_name=chosen.id_name,
         classes=classes,
         kept=kept,
+        comma=table.comma,
         notes=[*table.notes, *chosen.notes],
         warnings=chosen.warnings,
     )
@@ -214,86 +226,67 @@ def _from_table(table: Table, chosen: Chosen) -> UserMatrix:
 
 def _read_array(
     source: Source, variable: str | None, labels: str | None, apart: Path | None
-) -> tuple[UserMatrix, Any]:
+) -> UserMatrix:
     ending = source.ending if source.ending in sources.ARRAYS else ".npy"
     arrays = read_arrays(source.path, ending)
     others = {name: a for name, a in arrays.items() if name != labels}
     X = pick_matrix(source.name, others or arrays, variable)
     found = UserMatrix(X=X, y=None)
-    if labels is not None and labels in arrays:
-        return found, as_labels(f"{labels!r} of {source.name}", arrays[labels])
-    if labels is not None and apart is None:
+    if labels is None or apart is not None:
+        return found
+    if labels not in arrays:
         there = ", ".join(name for name in arrays if name)
         raise InputError(
             f"{source.name} has no variable {labels!r}, and there is no file of that "
             f"name with labels. It has: {there or 'one matrix'}."
         )
-    return found, None
+    inside = as_labels(f"{labels!r} of {source.name}", arrays[labels])
+    return _with_labels(found, source.name, inside)
 
 
-def _read_edges(
-    source: Source,
-    kind: str,
-    header: bool | None,
-    encoding: str | None,
-    decimal: str | None,
-    variable: str | None,
-) -> UserMatrix:
-    if kind == "sheet edges":
-        table = read_sheet(source.path, source.ending, sheet=variable, header=header)
-    else:
-        table = read_table(
-            sources.decode(source, encoding),
-            source.name,
-            header=header,
-            decimal=decimal,
-            as_text=("1", "2"),
-            any_header=True,
-        )
-    W, names = graph_of(table)
-    return UserMatrix(X=W, y=None, kind="graph", ids=names, id_name="node")
-
-
-def _documents(source: Source, encoding: str | None) -> UserMatrix:
-    return _as_documents(source, sources.decode(source, encoding), asked=True)
-
-
-def _as_documents(source: Source, text: str, *, asked: bool = False) -> UserMatrix:
+def _documents(source: Source, text: str, *, asked: bool) -> UserMatrix:
     lines = [
-        (i, t)
-        for i, line in enumerate(sources.lines_of(text), 1)
-        if (t := line.strip())
+        (str(i), stripped)
+        for i, line in enumerate(sources.lines_of(text), start=1)
+        if (stripped := line.strip())
     ]
     if len(lines) < 2:
         raise DataError(f"{source.name} has {len(lines)} documents; two are needed.")
-    notes = (
-        []
-        if asked
-        else ["Each line was read as a document; use --format table if it is a table."]
-    )
+    note = "Each line was read as a document; use --format table if it is a table."
     return UserMatrix(
         X=None,
         y=None,
         kind="documents",
-        ids=[str(i) for i, _ in lines],
+        ids=[i for i, _ in lines],
         id_name="line",
-        documents=[t for _, t in lines],
-        notes=notes,
+        documents=[text for _, text in lines],
+        notes=[] if asked else [note],
     )
 
 
-def _are_documents(text: str) -> bool:
-    """Whether the first lines are sentences: words of no fixed number, few numbers."""
+def are_documents(text: str) -> bool:
+    """Tell whether the first lines of a text are sentences and not cells.
+
+    They are if they hold few numbers, and words of no fixed number or nothing else.
+    """
     lines = [line for line in sources.lines_of(text)[:200] if line.strip()]
     words = [word for line in lines for word in line.replace(",", " ").split()]
     numbers = sum(is_number(word) for word in words)
     lengths = {len(line.split()) for line in lines}
-    return len(lines) > 1 and len(lengths) > 1 and 4 * numbers < len(words)
+    loose = len(lengths) > 1 and 4 * numbers < len(words)
+    only_words = numbers == 0 and max(lengths, default=0) > 1
+    return len(lines) > 1 and (loose or (only_words and not _has_separator(lines)))
 
 
-def _check_table_options(kind: str, tabular: bool, **given: Any) -> None:
+def _has_separator(lines: list[str]) -> bool:
+    """Whether every line has the same number of tabs, or of semicolons."""
+    counts = [{line.count(sign) for line in lines} for sign in "\t;"]
+    return any(len(found) == 1 and found != {0} for found in counts)
+
+
+def _refuse_table_options(kind: str, **given: Any) -> None:
     for name, value in given.items():
-        if value and not tabular:
+        if value:
             option = {"keep": "--keep-columns"}.get(name, f"--{name}")
             raise InputError(f"{option} is for tables; this is read as {kind}.")
 
@@ -317,21 +310,13 @@ def _split_labels(
     return labels, None
 
 
-def _with_labels_apart(data: UserMatrix, path: Path | None) -> UserMatrix:
-    if path is None:
-        return data
-    return _with_labels(data, str(path), read_labels(path, data.n))
-
-
 def _with_labels(data: UserMatrix, source: str, labels: Any) -> UserMatrix:
-    import dataclasses
-
     if len(labels) != data.n:
         raise DataError(
             f"The labels of {source} are {len(labels)} for {data.n} samples."
         )
     y, classes = encode([str(label) for label in labels])
-    return dataclasses.replace(data, y=y, classes=classes)
+    return replace(data, y=y, classes=classes)
 
 
 def read_labels(path: Path, n: int) -> list[str]:
@@ -376,8 +361,3 @@ def encode(labels: Sequence[str]) -> tuple[LabelArray, list[str]]:
     """Give classes the numbers 0, 1, ... in the order of their names."""
     classes, codes = np.unique(np.asarray(labels, dtype=str), return_inverse=True)
     return codes.astype(np.int64), classes.tolist()
-
-
-def _cells(table: Table) -> list[list[str]]:
-    texts = [table.texts(j) for j in range(len(table.names))]
-    return [list(row) for row in zip(*texts, strict=True)]

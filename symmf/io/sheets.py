@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+from numbers import Number
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from symmf.common.sandbox import read_in_child
 from symmf.common.validation import did_you_mean
 from symmf.errors import DataError, InputError
-from symmf.io.table import Table, quoted
+from symmf.io.columns import Column
+from symmf.io.table import Table
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 # Excel itself is slow beyond this.
 _MOST_CELLS = 50_000_000
@@ -32,60 +37,48 @@ def read_sheet(
         Whether the first line of a sheet has names; by default it has them if it holds
         a text.
     """
-    parse = parse_excel if ending == ".xlsx" else parse_parquet
-    options: dict[str, Any] = {}
     if ending == ".xlsx":
-        options = {"sheet": sheet, "header": header}
-    found = read_in_child(parse, path, **options)
-    columns: list[Any] = []
+        found = read_in_child(parse_excel, path, sheet=sheet, header=header)
+    else:
+        found = read_in_child(parse_parquet, path)
     n = len(found["columns"][0]) if found["columns"] else 0
     if n == 0:
         raise DataError(f"{path} has no rows.")
-    for name, column in zip(found["names"], found["columns"], strict=True):
-        if isinstance(column, np.ndarray):
-            wrong = np.flatnonzero(~np.isfinite(column))
-            if wrong.size:
-                raise DataError(
-                    f"{path}, row {found['first'] + int(wrong[0])}, column {name!r}: "
-                    "the "
-                    "value is missing or not finite. Fill in or leave out such rows "
-                    f"first, or leave out the column: --drop {quoted(name)}"
-                )
-        columns.append(column)
+    notes = []
+    if found["index"] is not None:
+        found["index"] = tuple(found["index"])
+        notes.append("The index of the pandas frame names the rows; it is no feature.")
     return Table(
         source=str(path),
         names=found["names"],
         named=found["named"],
-        columns=columns,
+        columns=found["columns"],
         lines=range(found["first"], found["first"] + n),
+        unit="row",
+        index=found["index"],
+        notes=notes,
     )
 
 
 def parse_parquet(path: Path) -> dict[str, Any]:
-    """Return names and columns; numbers as float64, everything else as texts."""
+    """Return names, columns and the index of pandas, where a frame was stored."""
     try:
         from pyarrow import parquet
     except ImportError:
         raise DataError(f"Parquet files need the extra io: {_INSTALL}") from None
-    import pyarrow as pa
+    import pandas as pd
 
-    # The file alone: names of folders above it (year=2020) are no columns, and two
-    # columns may have the same name.
+    # The file alone: names of folders above it (year=2020) are no columns.
     with parquet.ParquetFile(path) as file:
-        table = file.read()
-    names, columns = [], []
-    for name, column in zip(table.column_names, table.columns, strict=True):
-        kind = column.type
-        names.append(str(name))
-        plain = pa.types.is_integer(kind) or pa.types.is_floating(kind)
-        if plain or pa.types.is_boolean(kind) or pa.types.is_decimal(kind):
-            # Whole numbers above 2**53 round, as in every other format.
-            floats = column.cast(pa.float64(), safe=False)
-            values = floats.to_pandas().to_numpy(dtype=np.float64)
-            columns.append(values)
-        else:
-            columns.append(["" if v is None else str(v) for v in column.to_pylist()])
-    return {"names": names, "columns": columns, "first": 1, "named": True}
+        frame = file.read().to_pandas()
+    index = None
+    if not isinstance(frame.index, pd.RangeIndex):
+        names = " ".join(str(name) for name in frame.index.names if name is not None)
+        rows = frame.index.to_frame().to_numpy(dtype=object).tolist()
+        index = [names or "index", [" ".join(map(str, row)) for row in rows]]
+    found = [_plain(frame.iloc[:, j]) for j in range(frame.shape[1])]
+    names = [str(name) for name in frame.columns]
+    return {"names": names, "columns": found, "first": 1, "named": True, "index": index}
 
 
 def parse_excel(
@@ -96,6 +89,8 @@ def parse_excel(
         import openpyxl
     except ImportError:
         raise DataError(f"Excel files need the extra io: {_INSTALL}") from None
+    import pandas as pd
+
     book = openpyxl.load_workbook(path, read_only=True, data_only=True)
     if sheet is not None and sheet not in book.sheetnames:
         raise InputError(
@@ -103,11 +98,10 @@ def parse_excel(
             f"has: {', '.join(book.sheetnames)}."
         )
     page = book[sheet] if sheet is not None else book.worksheets[0]
-    # A cell far off makes a sheet of 17 billion; the size it states is not believed.
+    # A cell far off makes a sheet of 17 billion, which pandas would fill; the size it
+    # states is not believed.
     page.reset_dimensions()
-    rows = [_without_end(row) for row in page.iter_rows(values_only=True)]
-    while rows and not rows[-1]:
-        rows.pop()
+    rows = _without_end([_without_end(row) for row in page.iter_rows(values_only=True)])
     if not rows:
         raise DataError(f"{path}, sheet {page.title!r}, is empty.")
     width = max(len(row) for row in rows)
@@ -117,27 +111,43 @@ def parse_excel(
             f"columns, more than {_MOST_CELLS:,} cells. Look for a cell far off the "
             "others, or store the table as Parquet."
         )
-    rows = [(row + [None] * width)[:width] for row in rows]
     named = any(isinstance(cell, str) for cell in rows[0]) if header is None else header
-    head = rows.pop(0) if named else range(1, width + 1)
+    cells = pd.DataFrame(rows, dtype=object, columns=range(width))
     names = [
-        str(cell) if cell is not None else f"column {j}"
-        for j, cell in enumerate(head, start=1)
+        str(j + 1) if not named else f"column {j + 1}" if cell is None else str(cell)
+        for j, cell in cells.iloc[0].items()
     ]
-    columns: list[Any] = []
-    for j in range(width):
-        cells = [row[j] for row in rows]
-        numbers = [c is None or isinstance(c, int | float) for c in cells]
-        if all(numbers) and any(c is not None for c in cells):
-            columns.append(np.array([np.nan if c is None else float(c) for c in cells]))
-        else:
-            columns.append(["" if c is None else str(c) for c in cells])
-    return {"names": names, "columns": columns, "first": 1 + named, "named": named}
+    columns = [_plain(cells.iloc[int(named) :, j]) for j in range(width)]
+    first = 1 + named
+    return {
+        **{"names": names, "columns": columns, "first": first, "named": named},
+        "index": None,
+    }
 
 
-def _without_end(row: Any) -> list[Any]:
-    """Return the cells up to the last that holds something."""
-    cells = list(row)
-    while cells and cells[-1] is None:
-        cells.pop()
-    return cells
+def _plain(column: pd.Series) -> Column:
+    """Return numbers as float64, NaN where they are missing; all else as texts."""
+    from pandas.api import types
+
+    gaps = column.isna().to_numpy()
+    numeric = types.is_numeric_dtype(column) and not types.is_bool_dtype(column)
+    if types.is_object_dtype(column):
+        kinds = {type(value) for value in column[~gaps]}
+        numbers = all(issubclass(kind, Number) for kind in kinds)
+        numeric = bool(kinds) and numbers and bool not in kinds
+    if numeric:
+        # Whole numbers above 2**53 round, as in every other format.
+        values = column.where(~gaps, 0).astype(np.float64).to_numpy()
+        return np.where(gaps, np.nan, values)
+    return [
+        "" if gap else str(value).strip()
+        for value, gap in zip(column, gaps, strict=True)
+    ]
+
+
+def _without_end(cells: Any) -> list[Any]:
+    """Return what comes up to the last that holds something."""
+    found = list(cells)
+    while found and (found[-1] is None or found[-1] == []):
+        found.pop()
+    return found

@@ -1,22 +1,25 @@
-"""Seeing what a table is: what separates cells, the decimal sign, a line of names."""
+"""Seeing how a text is laid out: separator, decimal sign, a line of names."""
 
 from __future__ import annotations
 
+import csv
 import io
 import re
+from collections.abc import Iterable
 from itertools import islice, pairwise
 
 from symmf.errors import DataError, InputError
+from symmf.io.columns import is_missing, is_number, mostly_numbers, number
 
-MISSING = {"", "na", "n/a", "nan", "null", "none", "?", "-", "."}
 #: what the two columns of a list of edges are called
 EDGE_WORDS = {
     *("source", "target", "from", "to", "src", "dst", "node1", "node2"),
     *("start", "end"),
 }
-# Lines that decide what the columns are.
+# Lines that decide what the columns are, and what separates them.
 LOOK = 1000
-_GROUPED = re.compile(r"[+-]?\d{1,3}(\.\d{3})+(,\d+)?")
+_LOOK_FOR_SEPARATOR = 100
+_SEPARATORS = ("\t", ";", ",", "|")
 _WITH_COMMA = re.compile(r"\s*[+-]?\d+,\d+([eE][+-]?\d+)?\s*")
 _WITH_POINT = re.compile(r"\s*[+-]?\d*\.\d+([eE][+-]?\d+)?\s*")
 
@@ -24,50 +27,57 @@ _WITH_POINT = re.compile(r"\s*[+-]?\d*\.\d+([eE][+-]?\d+)?\s*")
 Row = tuple[int, list[str]]
 
 
-def number(cell: str, *, comma: bool = False) -> float:
-    """Return the number that a cell holds, or raise ValueError."""
-    if "_" in cell:
-        raise ValueError("an underscore is no digit")
-    if comma:
-        cell = cell.strip()
-        if _GROUPED.fullmatch(cell):
-            cell = cell.replace(".", "")
-        cell = cell.replace(",", ".")
-    return float(cell)
+def find_separator(text: str) -> str | None:
+    r"""See what separates values: what cuts several lines alike; None is white space.
+
+    Examples
+    --------
+    >>> find_separator('id,"height; cm",weight\n1,2,3\n'), find_separator("1 2\n")
+    (',', None)
+    """
+    lines = [
+        line
+        for line in islice(io.StringIO(text, newline=""), LOOK)
+        if line.strip() and not line.lstrip().startswith("#")
+    ][:_LOOK_FOR_SEPARATOR]
+    widths = {sign: _widths(lines, sign) for sign in _SEPARATORS}
+    for sign, found in widths.items():
+        if found and found[0] > 1 and len(set(found)) == 1:
+            return sign
+    # Not all lines are alike, which will be said: the sign that cuts most of them.
+    cut = {sign: sum(n > 1 for n in found) for sign, found in widths.items()}
+    best = max(cut, key=lambda sign: cut[sign])
+    if cut[best] and (best != "|" or 2 * cut[best] > len(lines)):
+        return best
+    return None if lines and " " in lines[0].strip() else ","
 
 
-def is_number(cell: str, *, comma: bool = False) -> bool:
-    """Tell whether a cell holds a number."""
+def _widths(lines: list[str], sign: str) -> list[int]:
+    """Return how many cells each line has; a quoted cell may go over several lines."""
     try:
-        number(cell, comma=comma)
-    except ValueError:
-        return False
-    return True
-
-
-def find_delimiter(text: str) -> str | None:
-    """See what separates the first line's values; None is white space."""
-    for line in islice(io.StringIO(text, newline=""), LOOK):
-        if line.strip() and not line.lstrip().startswith("#"):
-            found = [sign for sign in ("\t", ";", ",") if sign in line]
-            return found[0] if found else (None if " " in line.strip() else ",")
-    return ","
+        rows = list(csv.reader(lines, delimiter=sign))
+    except csv.Error:
+        return []
+    if len(lines) == _LOOK_FOR_SEPARATOR and len(rows) < len(lines):
+        # The last cell may have been cut in two.
+        rows.pop()
+    return [len(row) for row in rows]
 
 
 def has_decimal_comma(
-    rows: list[Row], delimiter: str | None, asked: str | None, notes: list[str]
+    rows: list[Row], separator: str | None, asked: str | None, notes: list[str]
 ) -> bool:
     """Tell whether the decimal sign is a comma: as asked, or as first lines show."""
     if asked is not None:
         if asked not in (".", ","):
             raise InputError(f"--decimal is '.' or ',', not {asked!r}.")
-        if asked == "," and delimiter == ",":
+        if asked == "," and separator == ",":
             raise InputError(
                 "The cells are separated by commas, so the comma cannot be the decimal "
                 "sign too. Write the table with ';' or tabs between cells."
             )
         return asked == ","
-    if delimiter == ",":
+    if separator == ",":
         return False
     cells = [cell for _, row in rows[:200] for cell in row]
     commas = sum(bool(_WITH_COMMA.fullmatch(cell)) for cell in cells)
@@ -80,57 +90,63 @@ def has_decimal_comma(
     return False
 
 
-def has_names(
-    rows: list[Row],
-    source: str,
-    comma: bool,
-    asked: bool | None,
-    notes: list[str],
-    any_header: bool,
-) -> bool:
-    """Decide whether the first line holds names."""
-    if asked is not None:
-        return asked
-    cells = [cell.strip() for cell in rows[0][1]]
+def has_names(rows: list[Row], source: str, comma: bool, notes: list[str]) -> bool:
+    """Decide whether the first line of a table holds names."""
+    line, cells = rows[0][0], [cell.strip() for cell in rows[0][1]]
     body = [row for _, row in rows[1:] if len(row) == len(cells)]
     if not body:
         return not any(is_number(cell, comma=comma) for cell in cells)
     if _counts_up(cells, 0) or _counts_up(cells, 1):
         names = ", ".join(cells[:4]) + ", ..."
         notes.append(
-            f"Line {rows[0][0]} ({names}) was read as names of the columns; use "
+            f"Line {line} ({names}) was read as names of the columns; use "
             "--no-header if it is data."
         )
         return True
-    words = [j for j, c in enumerate(cells) if not is_number(c, comma=comma)]
-    named = [j for j in words if cells[j].lower() not in MISSING]
-    if any_header:
-        weights = len(cells) > 2 and 2 in words and looks_numeric(rows[1:], 2, comma)
-        numbers = 0 in named and looks_numeric(rows[1:], 0, comma)
-        return weights or numbers or {c.lower() for c in cells[:2]} <= EDGE_WORDS
+    words = [j for j, cell in enumerate(cells) if not is_number(cell, comma=comma)]
+    named = [j for j in words if not is_missing(cells[j])]
     # A word above a column of numbers is a name; an unnamed index stands above counts.
-    over_numbers = [
-        j
-        for j in words
-        if cells[j].lower() not in MISSING - {""} and looks_numeric(rows[1:], j, comma)
-    ]
+    over_numbers = any(
+        _is_over_numbers(body, j, comma) for j in words if not cells[j] or j in named
+    )
     if over_numbers and (named or words == [0]):
         return True
     if not words and _looks_like_years(cells, body, comma):
         shown = ", ".join(cells[:4])
         raise DataError(
-            f"{source}, line {rows[0][0]}: {shown}, ... may be names of columns "
-            "(years, "
+            f"{source}, line {line}: {shown}, ... may be names of columns (years, "
             "numbers) or data. Say which: --header or --no-header."
         )
-    return len(named) == len(cells) and not _repeats(cells, body)
-
-
-def _repeats(cells: list[str], body: list[list[str]]) -> bool:
-    """Whether the first line's cells come again below: then they are data."""
-    return all(
-        any(row[j].strip() == cell for row in body) for j, cell in enumerate(cells)
+    return len(named) == len(cells) and not all(
+        _comes_again(cell, (row[j] for row in body)) for j, cell in enumerate(cells)
     )
+
+
+def has_names_of_edges(rows: list[Row], comma: bool) -> bool:
+    """Decide whether the first line of a list of edges holds names.
+
+    It does if it has the usual words, a word above weights or above numbered nodes, or
+    two words that are no node of any edge.
+    """
+    cells = [cell.strip() for cell in rows[0][1]]
+    body = [row for _, row in rows[1:] if len(row) == len(cells)]
+    if len(cells) < 2 or not body:
+        return False
+    if {cell.lower() for cell in cells[:2]} <= EDGE_WORDS:
+        return True
+    words = {j for j, cell in enumerate(cells) if not is_number(cell, comma=comma)}
+    if any(j in words and _is_over_numbers(body, j, comma) for j in (0, 2)):
+        return True
+    nodes = {cell.strip() for row in body for cell in row[:2]}
+    return len(body) > 2 and {0, 1} <= words and not nodes & set(cells[:2])
+
+
+def _is_over_numbers(body: list[list[str]], j: int, comma: bool) -> bool:
+    return j < len(body[0]) and mostly_numbers((row[j] for row in body), comma=comma)
+
+
+def _comes_again(cell: str, column: Iterable[str]) -> bool:
+    return any(other.strip() == cell for other in column)
 
 
 def _counts_up(cells: list[str], start: int) -> bool:
@@ -141,6 +157,7 @@ def _counts_up(cells: list[str], start: int) -> bool:
 
 
 def _looks_like_years(cells: list[str], body: list[list[str]], comma: bool) -> bool:
+    """Whether whole numbers of equal steps lie outside of most of their columns."""
     if len(cells) < 3 or not all(re.fullmatch(r"\d{1,9}", cell) for cell in cells):
         return False
     steps = {int(b) - int(a) for a, b in pairwise(cells)}
@@ -148,18 +165,7 @@ def _looks_like_years(cells: list[str], body: list[list[str]], comma: bool) -> b
         return False
     outside = 0
     for j, cell in enumerate(cells):
-        values = [
-            number(r[j], comma=comma) for r in body if is_number(r[j], comma=comma)
-        ]
+        column = [row[j] for row in body if is_number(row[j], comma=comma)]
+        values = [number(text, comma=comma) for text in column]
         outside += bool(values) and not min(values) <= float(cell) <= max(values)
     return 2 * outside > len(cells)
-
-
-def looks_numeric(rows: list[Row], j: int, comma: bool) -> bool:
-    """Whether most of what stands in a column are numbers; gaps do not count."""
-    found = [cells[j] for _, cells in rows if j < len(cells)]
-    found = [cell for cell in found if cell.strip().lower() not in MISSING]
-    if not found:
-        return False
-    right = sum(is_number(cell, comma=comma) for cell in found)
-    return 2 * right > len(found)

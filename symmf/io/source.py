@@ -47,6 +47,11 @@ class Source:
         """What messages call it."""
         return "standard input" if self.content is not None else str(self.path)
 
+    @property
+    def may_be_lines(self) -> bool:
+        """Whether the name allows documents, one in each line."""
+        return self.ending in _LINES
+
     def read(self) -> bytes:
         """Return the bytes; texts only."""
         if self.content is not None:
@@ -122,11 +127,6 @@ def kind_of(source: Source, format: str | None) -> str:
     if source.ending in _EDGES:
         return "edges"
     return "array" if source.ending in ARRAYS else "table"
-
-
-def may_be_documents(source: Source) -> bool:
-    """Tell whether the file's name allows documents, one in each line."""
-    return source.ending in _LINES
 
 
 def decode(source: Source, encoding: str | None) -> str:

@@ -1,7 +1,8 @@
-"""A table of text cells: what separates them, which line has names, which are numbers.
+"""A table of cells: which line has names, which columns hold numbers.
 
-The first lines decide: a column whose cells are numbers there must hold numbers
-throughout, another one is kept as text.
+Lines are cut by the ``csv`` module and not by pandas: comments, empty lines and lines
+of another length are known by their number here. The first lines decide what a column
+is; if they hold numbers and a later cell does not, all of it is kept as text.
 """
 
 from __future__ import annotations
@@ -9,27 +10,27 @@ from __future__ import annotations
 import csv
 import io
 import re
-from array import array
-from collections.abc import Collection, Iterator
+import shlex
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import chain, islice
-from typing import Any
 
 import numpy as np
 
-from symmf.common.notation import FloatArray
+from symmf.common.validation import did_you_mean
 from symmf.errors import DataError, InputError
+from symmf.io.columns import Column, mostly_numbers, to_numbers
 from symmf.io.sniff import (
     LOOK,
-    MISSING,
     Row,
-    find_delimiter,
+    find_separator,
     has_decimal_comma,
     has_names,
-    is_number,
-    looks_numeric,
-    number,
+    has_names_of_edges,
 )
+
+# Lines whose cells are turned into numbers at a time.
+_CHUNK = 20_000
 
 
 @dataclass(slots=True, kw_only=True)
@@ -37,15 +38,20 @@ class Table:
     """Columns by position: numbers as an array, everything else as texts.
 
     ``lines[i]`` is the line of row i in the file, for messages; ``rows`` holds all
-    cells as they are written if they were asked for.
+    cells as they are written if they were asked for, ``index`` what a pandas index
+    called the rows. ``separator`` and ``comma`` (the decimal sign) are those of a text.
     """
 
     source: str
     names: list[str]
     named: bool
-    columns: list[FloatArray | list[str]]
-    lines: Any
+    columns: list[Column]
+    lines: Sequence[int]
+    unit: str = "line"
     rows: list[list[str]] | None = None
+    index: tuple[str, list[str]] | None = None
+    separator: str | None = ","
+    comma: bool = False
     notes: list[str] = field(default_factory=list)
 
     @property
@@ -53,16 +59,16 @@ class Table:
         """Number of rows."""
         return len(self.lines)
 
-    def is_number(self, j: int) -> bool:
-        """Tell whether column j holds numbers."""
-        return isinstance(self.columns[j], np.ndarray)
-
     def texts(self, j: int) -> list[str]:
         """Return column j as texts."""
         column = self.columns[j]
         if isinstance(column, list):
             return column
-        return [f"{value:.15g}" for value in column]
+        return ["" if np.isnan(value) else f"{value:.15g}" for value in column]
+
+    def where(self, i: int, j: int) -> str:
+        """Say where a cell stands."""
+        return f"{self.source}, {self.unit} {self.lines[i]}, column {self.names[j]!r}"
 
     def position(self, name: str, option: str) -> int:
         """Return where a column is, by name or by number counted from 1."""
@@ -82,8 +88,6 @@ class Table:
                 f"{self.source} has no line of names: give {option} the number of the "
                 "column, counted from 1, or use --header if line 1 has names."
             )
-        from symmf.common.validation import did_you_mean
-
         shown = ", ".join(names[:12]) + (", ..." if len(names) > 12 else "")
         raise InputError(
             f"{self.source} has no column {name!r} ({option})."
@@ -97,9 +101,10 @@ def read_table(
     *,
     header: bool | None = None,
     decimal: str | None = None,
+    separator: str | None = None,
     as_text: Collection[str] = (),
     keep: bool = False,
-    any_header: bool = False,
+    edges: bool = False,
 ) -> Table:
     """Read a text of cells.
 
@@ -111,137 +116,118 @@ def read_table(
         Whether the first line holds names; None looks.
     decimal : {".", ","} or None
         Decimal sign; None looks.
+    separator : str or None
+        What stands between cells, a single character or "space"; None looks.
     as_text : collection of str
         Columns that are texts whatever they look like (ids, labels), by name or number.
     keep : bool
         Keep all cells as they are written.
-    any_header : bool
-        Take a first line of names even if all columns hold texts (edge lists).
+    edges : bool
+        The lines are edges: whether the first holds names is decided by its words.
 
     Raises
     ------
     DataError
-        If it is empty or ragged, or a column of numbers has something else in it.
+        If it is empty or ragged.
     """
-    delimiter = find_delimiter(text)
-    rows = _rows(text, source, delimiter)
+    sign = find_separator(text) if separator is None else _separator(separator)
+    rows = _rows(text, source, sign)
     first = list(islice(rows, LOOK))
     if not first:
         raise DataError(f"{source} is empty.")
     notes: list[str] = []
-    comma = has_decimal_comma(first, delimiter, decimal, notes)
-    named = has_names(first, source, comma, header, notes, any_header)
-    head = first[0][1]
-    names = head if named else [str(j + 1) for j in range(len(head))]
-    names = [name.strip() or f"column {j}" for j, name in enumerate(names, start=1)]
+    comma = has_decimal_comma(first, sign, decimal, notes)
+    if header is None and edges:
+        header = has_names_of_edges(first, comma)
+        if header:
+            notes.append(
+                f"Line {first[0][0]} was read as names of the columns; use --no-header "
+                "if it is an edge."
+            )
+    named = has_names(first, source, comma, notes) if header is None else header
+    width = len(first[0][1])
+    head = first[0][1] if named else [str(j + 1) for j in range(width)]
     body = first[1:] if named else first
     if not body:
         raise DataError(f"{source} has a line of names and no data.")
-    table = Table(source=source, names=names, named=named, columns=[], lines=None)
-    forced = {j for name in as_text if (j := _find(table, name)) is not None}
+    table = Table(
+        source=source,
+        names=[name.strip() or f"column {j}" for j, name in enumerate(head, start=1)],
+        named=named,
+        columns=[],
+        lines=[],
+        rows=[] if keep else None,
+        separator=sign,
+        comma=comma,
+        notes=notes,
+    )
     numeric = [
-        j not in forced and looks_numeric(body, j, comma) for j in range(len(names))
+        mostly_numbers((row[j] for _, row in body if j < len(row)), comma=comma)
+        for j in range(width)
     ]
-    collect = _Columns(source, names, numeric, comma, first[0][0])
-    kept: list[list[str]] | None = [] if keep else None
-    for line, cells in chain(body, rows):
-        collect.add(line, cells)
-        if kept is not None:
-            kept.append(cells)
-    table.columns, table.lines = collect.finish(), collect.lines
-    table.rows, table.notes = kept, notes
+    for name in as_text:
+        if (j := _find(table, name)) is not None:
+            numeric[j] = False
+    _fill(table, chain(body, rows), numeric, first[0][0])
+    for j in range(width):
+        if numeric[j] and isinstance(table.columns[j], list):
+            # Numbers at first and something else below.
+            again = list(_rows(text, source, sign))[named:]
+            table.columns[j] = [row[j].strip() for _, row in again]
     return table
-
-
-class _Columns:
-    """Collects rows of equal length, numbers apart from texts."""
-
-    def __init__(
-        self, source: str, names: list[str], numeric: list[bool], comma: bool, line: int
-    ) -> None:
-        self.source, self.names, self.comma, self.first_line = (
-            source,
-            names,
-            comma,
-            line,
-        )
-        self.numbers = [j for j, is_number in enumerate(numeric) if is_number]
-        self.texts: dict[int, list[str]] = {
-            j: [] for j, is_number in enumerate(numeric) if not is_number
-        }
-        self.values, self.lines = array("d"), array("l")
-
-    def add(self, line: int, cells: list[str]) -> None:
-        if len(cells) != len(self.names):
-            values = "1 value" if len(cells) == 1 else f"{len(cells)} values"
-            raise DataError(
-                f"{self.source}, line {line}: {values}, but line {self.first_line} has "
-                f"{len(self.names)}. Every line needs the same number of values; for "
-                "documents, one in each line, use --format text."
-            )
-        try:
-            if self.comma:
-                self.values.extend(number(cells[j], comma=True) for j in self.numbers)
-            else:
-                self.values.extend([float(cells[j]) for j in self.numbers])
-        except ValueError:
-            raise self._not_a_number(line, cells) from None
-        for j, column in self.texts.items():
-            column.append(cells[j].strip())
-        self.lines.append(line)
-
-    def finish(self) -> list[FloatArray | list[str]]:
-        n, width = len(self.lines), len(self.numbers)
-        X = np.frombuffer(self.values, dtype=np.float64).reshape(n, width)
-        wrong = np.argwhere(~np.isfinite(X))
-        if wrong.size:
-            i, j = wrong[0]
-            raise DataError(
-                f"{self.source}, line {self.lines[i]}, column "
-                f"{self.names[self.numbers[j]]!r}: the value is {X[i, j]}. Fill in or "
-                f"leave out such lines first, or leave out the column: --drop "
-                f"{quoted(self.names[self.numbers[j]])}"
-            )
-        at = {j: i for i, j in enumerate(self.numbers)}
-        return [
-            X[:, at[j]].copy() if j in at else self.texts[j]
-            for j in range(len(self.names))
-        ]
-
-    def _not_a_number(self, line: int, cells: list[str]) -> DataError:
-        j = next(j for j in self.numbers if not is_number(cells[j], comma=self.comma))
-        where = f"{self.source}, line {line}, column {self.names[j]!r}"
-        name = quoted(self.names[j])
-        if cells[j].strip().lower() in MISSING:
-            return DataError(
-                f"{where}: the value is missing. Fill in or leave out such lines "
-                "first, "
-                f"or leave out the column: --drop {name}"
-            )
-        return DataError(
-            f"{where}: {cells[j].strip()[:60]!r} is not a number. Leave the column out "
-            f"(--drop {name}), or take it as names of the rows (--id {name}) or as "
-            "known "
-            f"classes (--labels {name})."
-        )
 
 
 def quoted(name: str) -> str:
     """Return a name as a shell takes it."""
-    import shlex
-
     return shlex.quote(name)
 
 
-def _rows(text: str, source: str, delimiter: str | None) -> Iterator[Row]:
+def _fill(table: Table, rows: Iterator[Row], numeric: list[bool], line: int) -> None:
+    """Take rows of equal length into columns, a chunk after the other."""
+    lines: list[int] = []
+    texts: list[list[str]] = [[] for _ in numeric]
+    parts: list[list[Column]] = [[] for _ in numeric]
+    failed: set[int] = set()
+    while chunk := list(islice(rows, _CHUNK)):
+        for at, cells in chunk:
+            if len(cells) != len(numeric):
+                raise _ragged(table, at, len(cells), line)
+        lines += [at for at, _ in chunk]
+        if table.rows is not None:
+            table.rows += [cells for _, cells in chunk]
+        for j, column in enumerate(zip(*(cells for _, cells in chunk), strict=True)):
+            if not numeric[j]:
+                texts[j] += [cell.strip() for cell in column]
+            elif j not in failed:
+                found = to_numbers(column, comma=table.comma)
+                failed |= {j} if found is None else set()
+                parts[j].append([] if found is None else found)
+    table.lines = lines
+    table.columns = [
+        np.concatenate(parts[j]) if numeric[j] and j not in failed else texts[j]
+        for j in range(len(numeric))
+    ]
+
+
+def _ragged(table: Table, line: int, found: int, first: int) -> DataError:
+    values = "1 value" if found == 1 else f"{found} values"
+    return DataError(
+        f"{table.source}, line {line}: {values}, but line {first} has "
+        f"{len(table.names)}. Every line needs the same number of values. If they are "
+        "separated by something else, use --separator; for documents, one in each "
+        "line, --format text."
+    )
+
+
+def _rows(text: str, source: str, separator: str | None) -> Iterator[Row]:
     """Yield line numbers and cells of the lines that hold something."""
     lines = io.StringIO(text, newline="")
-    if delimiter is None:
+    if separator is None:
         for line, content in enumerate(lines, start=1):
             if content.strip() and not content.lstrip().startswith("#"):
                 yield line, content.split()
         return
-    reader = csv.reader(lines, delimiter=delimiter)
+    reader = csv.reader(lines, delimiter=separator)
     try:
         for cells in reader:
             comment = bool(cells) and cells[0].lstrip().startswith("#")
@@ -251,6 +237,17 @@ def _rows(text: str, source: str, delimiter: str | None) -> Iterator[Row]:
         raise DataError(
             f"{source}, line {reader.line_num}: not readable as a table ({error})."
         ) from error
+
+
+def _separator(asked: str) -> str | None:
+    """Return the sign that an option names; None is white space."""
+    named = {"tab": "\t", "\\t": "\t", "space": None, " ": None, "comma": ","}
+    sign = named.get(asked, asked)
+    if sign is not None and (len(sign) != 1 or sign in '"\r\n' or sign.isalnum()):
+        raise InputError(
+            f"--separator is one sign such as ';', or tab or space, not {asked!r}."
+        )
+    return sign
 
 
 def _find(table: Table, name: str) -> int | None:

@@ -1,0 +1,214 @@
+"""What one column of a table holds: numbers, dates or words; and what is no feature.
+
+One set of rules for cells of text files, sheets and data frames.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from functools import partial
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from symmf.common.notation import FloatArray
+
+#: cells that stand for a missing value
+MISSING = {"", "na", "n/a", "nan", "null", "none", "?", "-", "."}
+#: numbers, NaN where they are missing; or words, "" where they are missing
+Column: TypeAlias = "FloatArray | list[str]"
+
+_ID_WORDS = re.compile(
+    r"(^|[\s_.-])(id|ids|index|idx|key|uuid|guid|no|nr|rownames?|row|record)$|^unnamed"
+    r"|^column 1$|^__index_level_\d+__$",
+)
+# Fewer rows than this cannot tell a counter from data.
+_FEW = 5
+# A column of so many different texts of so many words on average is prose.
+_PROSE_TEXTS, _PROSE_WORDS = 20, 4
+# Up to so many different texts are levels, however few rows there are.
+_SURELY_LEVELS = 10
+_GROUPED = re.compile(r"[+-]?\d{1,3}(\.\d{3})+(,\d+)?")
+# An amount: a currency before or after, groups of thousands, a percent sign.
+_AMOUNT = re.compile(
+    r"(?P<sign>[+-]?)\s*(?:[$€£¥]|USD|EUR|GBP)?\s*(?P<minus>-?)"
+    r"(?P<digits>\d{1,3}(?:,\d{3})+|\d+)(?P<rest>\.\d+)?\s*(?:%|[$€£¥]|USD|EUR|GBP)?"
+)
+_DATE_FORMATS = (
+    *("%Y-%m-%d", "%Y/%m/%d", "%Y-%m", "%d.%m.%Y", "%m/%d/%Y", "%d/%m/%Y", "%m/%d/%y"),
+    *("%d-%b-%Y", "%d %b %Y", "%b %d %Y", "%b %d, %Y", "%B %d, %Y", "%d %B %Y"),
+    *("%b %Y", "%B %Y", "ISO8601"),
+)
+_LIKE_A_DATE = re.compile(r"\d{1,4}[-/.]\d{1,2}([-/.]\d{1,4})?.*|.*[A-Za-z]{3}.*\d{4}")
+
+
+def number(cell: str, *, comma: bool = False) -> float:
+    """Return the number that a cell holds, or raise ValueError."""
+    if "_" in cell:
+        raise ValueError("an underscore is no digit")
+    if comma:
+        cell = cell.strip()
+        if _GROUPED.fullmatch(cell):
+            cell = cell.replace(".", "")
+        cell = cell.replace(",", ".")
+    return float(cell)
+
+
+def is_number(cell: str, *, comma: bool = False) -> bool:
+    """Tell whether a cell holds a number."""
+    try:
+        number(cell, comma=comma)
+    except ValueError:
+        return False
+    return True
+
+
+def is_missing(cell: str) -> bool:
+    """Tell whether a cell holds nothing, or a word for nothing."""
+    return cell.strip().lower() in MISSING
+
+
+def to_numbers(cells: Sequence[str], *, comma: bool = False) -> FloatArray | None:
+    """Return numbers, NaN where a cell is missing; None if a cell is something else.
+
+    Examples
+    --------
+    >>> to_numbers(["1", " 2.5", "n/a"])
+    array([1. , 2.5, nan])
+    >>> to_numbers(["1", "two"]) is None
+    True
+    """
+    plain = not comma and not any("_" in cell for cell in cells)
+    parse = float if plain else partial(number, comma=comma)
+    try:
+        return np.array([parse(cell) for cell in cells])
+    except ValueError:
+        pass
+    try:
+        return np.array([np.nan if is_missing(cell) else parse(cell) for cell in cells])
+    except ValueError:
+        return None
+
+
+def mostly_numbers(cells: Iterable[str], *, comma: bool = False) -> bool:
+    """Tell whether most of what stands in a column are numbers; gaps do not count."""
+    found = [cell for cell in cells if not is_missing(cell)]
+    return 2 * sum(is_number(cell, comma=comma) for cell in found) > len(found)
+
+
+def amounts(cells: Sequence[str]) -> FloatArray | None:
+    """Return amounts such as $1,234.50 or 12 %; None if a cell is something else.
+
+    Examples
+    --------
+    >>> amounts(["$1,234.50", "-$3", "", "12 %"])
+    array([1234.5,   -3. ,    nan,   12. ])
+    """
+    values = np.full(len(cells), np.nan)
+    for i, cell in enumerate(cells):
+        if is_missing(cell):
+            continue
+        match = _AMOUNT.fullmatch(cell.strip())
+        if match is None:
+            return None
+        sign = match["sign"] or match["minus"]
+        values[i] = float(
+            sign + match["digits"].replace(",", "") + (match["rest"] or "")
+        )
+    return values
+
+
+def dates(cells: Sequence[str]) -> FloatArray | None:
+    """Return days since 1970, NaN where a cell is missing; None if they are no dates.
+
+    Day and month are told apart by the first of the usual orders that fits all cells.
+
+    Examples
+    --------
+    >>> dates(["1970-01-03", "", "1971-01-01"])
+    array([  2.,  nan, 365.])
+    >>> dates(["31.01.1970", "1.2.1970"]), dates(["May", "June"])
+    (array([30., 31.]), None)
+    """
+    import pandas as pd
+
+    texts = pd.Series([None if is_missing(c) else c.strip() for c in cells], dtype=str)
+    known = texts.dropna().drop_duplicates()
+    if known.empty or not _LIKE_A_DATE.fullmatch(known.iloc[0]):
+        return None
+    for order in _DATE_FORMATS:
+        if pd.to_datetime(known.iloc[:50], format=order, errors="coerce").isna().any():
+            continue
+        found = pd.to_datetime(texts, format=order, errors="coerce", utc=True)
+        if found.isna().sum() == texts.isna().sum():
+            days = (found - pd.Timestamp(0, tz="UTC")) / pd.Timedelta(days=1)
+            return np.asarray(days, dtype=np.float64)
+    return None
+
+
+def is_counter(values: Any) -> bool:
+    """Tell whether a column counts the rows: whole numbers, each one more than before.
+
+    Examples
+    --------
+    >>> is_counter(np.arange(7.0)), is_counter(np.array([1.0, 2, 2, 3, 4, 5]))
+    (True, False)
+    """
+    return len(values) >= _FEW and bool(np.all(np.diff(values) == 1))
+
+
+def is_named_id(name: str, values: FloatArray) -> bool:
+    """Tell whether numbers only name rows: an id by name, whole, never twice."""
+    if not (_ID_WORDS.search(name.lower()) or re.search(r"[a-z]I[dD]$", name)):
+        return False
+    whole = bool(np.all(values == np.floor(values)))
+    return whole and len(np.unique(values)) == len(values) >= _FEW
+
+
+def as_feature(values: Column) -> tuple[Column, str]:
+    """Return a column as a feature, and what it holds.
+
+    Returns
+    -------
+    values : array or list of str
+        Numbers, with NaN for what is missing; words, with "" for what is missing.
+    kind : {"numbers", "amounts", "dates", "words"}
+        Amounts have lost their signs, dates are days since 1970.
+    """
+    if not isinstance(values, list):
+        return values, "numbers"
+    for kind, parse in (
+        ("numbers", to_numbers),
+        ("amounts", amounts),
+        ("dates", dates),
+    ):
+        found = parse(values)
+        if found is not None and not np.isnan(found).all():
+            return found, kind
+    return ["" if is_missing(text) else text for text in values], "words"
+
+
+def why_no_feature(values: Column) -> str:
+    """Say why a column cannot be a feature; an empty text if it can.
+
+    Examples
+    --------
+    >>> why_no_feature(["a", "b", "a", "b"]), why_no_feature(["x", "x"])
+    ('', 'the same in every row')
+    """
+    if not isinstance(values, list):
+        return "no value at all" if np.isnan(values).all() else ""
+    known = [text for text in values if text]
+    kinds = set(known)
+    if not known:
+        return "no value at all"
+    if len(kinds) == 1 and len(known) == len(values):
+        return "the same in every row"
+    words = sum(len(text.split()) for text in kinds) / len(kinds)
+    if len(kinds) >= _PROSE_TEXTS and words >= _PROSE_WORDS:
+        return "free text"
+    all_differ = len(kinds) == len(known) >= _FEW
+    if all_differ or (len(kinds) > _SURELY_LEVELS and 2 * len(kinds) > len(known)):
+        return "another text in nearly every row"
+    return ""
