@@ -83,10 +83,12 @@ class _Purposes:
     def check(self, table: Table) -> None:
         """Refuse a column with two purposes."""
         seen: dict[int, str] = {}
-        options = ("--id", "--labels", "--drop", "--columns")
-        places = ([self.id], [self.labels], set(self.dropped), self.wanted)
-        for option, named in zip(options, places, strict=True):
-            for j in (j for j in named if j is not None):
+        named: list[tuple[str, Iterable[int | None]]] = [
+            *(("--id", [self.id]), ("--labels", [self.labels])),
+            *(("--drop", set(self.dropped)), ("--columns", self.wanted)),
+        ]
+        for option, places in named:
+            for j in (j for j in places if j is not None):
                 if seen.get(j) == option:
                     raise InputError(f"{option} names a column twice.")
                 if j in seen:

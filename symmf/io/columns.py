@@ -8,11 +8,15 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from functools import partial
-from typing import Any, TypeAlias
+from numbers import Number
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
 from symmf.common.notation import FloatArray
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 #: cells that stand for a missing value
 MISSING = {"", "na", "n/a", "nan", "null", "none", "?", "-", "."}
@@ -166,6 +170,29 @@ def is_named_id(name: str, values: FloatArray) -> bool:
     return whole and len(np.unique(values)) == len(values) >= _FEW
 
 
+def from_series(column: pd.Series) -> Column:
+    """Return a column of a frame: numbers as float64, NaN for gaps; else texts.
+
+    Truth values are texts, and so are dates, as ISO writes them.
+    """
+    from pandas.api import types
+
+    gaps = column.isna().to_numpy()
+    numeric = types.is_numeric_dtype(column) and not types.is_bool_dtype(column)
+    if types.is_object_dtype(column):
+        kinds = {type(value) for value in column[~gaps]}
+        numbers = all(issubclass(kind, Number) for kind in kinds)
+        numeric = bool(kinds) and numbers and bool not in kinds
+    if numeric:
+        # Whole numbers above 2**53 round, as in every other format.
+        values = column.where(~gaps, 0).astype(np.float64).to_numpy()
+        return np.where(gaps, np.nan, values)
+    return [
+        "" if gap else str(value).strip()
+        for value, gap in zip(column, gaps, strict=True)
+    ]
+
+
 def as_feature(values: Column) -> tuple[Column, str]:
     """Return a column as a feature, and what it holds.
 
@@ -186,7 +213,14 @@ def as_feature(values: Column) -> tuple[Column, str]:
         found = parse(values)
         if found is not None and not np.isnan(found).all():
             return found, kind
-    return ["" if is_missing(text) else text for text in values], "words"
+    return as_texts(values), "words"
+
+
+def as_texts(values: Column) -> list[str]:
+    """Return a column as words, "" for what is missing."""
+    if isinstance(values, list):
+        return ["" if is_missing(text) else text for text in values]
+    return ["" if np.isnan(value) else f"{value:.15g}" for value in values]
 
 
 def why_no_feature(values: Column) -> str:

@@ -2,20 +2,14 @@
 
 from __future__ import annotations
 
-from numbers import Number
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
-
-import numpy as np
+from typing import Any
 
 from symmf.common.sandbox import read_in_child
 from symmf.common.validation import did_you_mean
 from symmf.errors import DataError, InputError
-from symmf.io.columns import Column
+from symmf.io.columns import from_series
 from symmf.io.table import Table
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 # Excel itself is slow beyond this.
 _MOST_CELLS = 50_000_000
@@ -71,14 +65,16 @@ def parse_parquet(path: Path) -> dict[str, Any]:
     # The file alone: names of folders above it (year=2020) are no columns.
     with parquet.ParquetFile(path) as file:
         frame = file.read().to_pandas()
-    index = None
+    index: list[Any] | None = None
     if not isinstance(frame.index, pd.RangeIndex):
-        names = " ".join(str(name) for name in frame.index.names if name is not None)
+        names = [str(name) for name in frame.index.names if name is not None]
         rows = frame.index.to_frame().to_numpy(dtype=object).tolist()
-        index = [names or "index", [" ".join(map(str, row)) for row in rows]]
-    found = [_plain(frame.iloc[:, j]) for j in range(frame.shape[1])]
-    names = [str(name) for name in frame.columns]
-    return {"names": names, "columns": found, "first": 1, "named": True, "index": index}
+        index = [" ".join(names) or "index", [" ".join(map(str, r)) for r in rows]]
+    found = [from_series(frame.iloc[:, j]) for j in range(frame.shape[1])]
+    return {
+        **{"names": [str(name) for name in frame.columns], "columns": found},
+        **{"first": 1, "named": True, "index": index},
+    }
 
 
 def parse_excel(
@@ -114,35 +110,15 @@ def parse_excel(
     named = any(isinstance(cell, str) for cell in rows[0]) if header is None else header
     cells = pd.DataFrame(rows, dtype=object, columns=range(width))
     names = [
-        str(j + 1) if not named else f"column {j + 1}" if cell is None else str(cell)
-        for j, cell in cells.iloc[0].items()
+        str(j) if not named else f"column {j}" if cell is None else str(cell)
+        for j, cell in enumerate(cells.iloc[0], start=1)
     ]
-    columns = [_plain(cells.iloc[int(named) :, j]) for j in range(width)]
+    columns = [from_series(cells.iloc[int(named) :, j]) for j in range(width)]
     first = 1 + named
     return {
         **{"names": names, "columns": columns, "first": first, "named": named},
         "index": None,
     }
-
-
-def _plain(column: pd.Series) -> Column:
-    """Return numbers as float64, NaN where they are missing; all else as texts."""
-    from pandas.api import types
-
-    gaps = column.isna().to_numpy()
-    numeric = types.is_numeric_dtype(column) and not types.is_bool_dtype(column)
-    if types.is_object_dtype(column):
-        kinds = {type(value) for value in column[~gaps]}
-        numbers = all(issubclass(kind, Number) for kind in kinds)
-        numeric = bool(kinds) and numbers and bool not in kinds
-    if numeric:
-        # Whole numbers above 2**53 round, as in every other format.
-        values = column.where(~gaps, 0).astype(np.float64).to_numpy()
-        return np.where(gaps, np.nan, values)
-    return [
-        "" if gap else str(value).strip()
-        for value, gap in zip(column, gaps, strict=True)
-    ]
 
 
 def _without_end(cells: Any) -> list[Any]:

@@ -19,7 +19,7 @@ import numpy as np
 
 from symmf.common.validation import did_you_mean
 from symmf.errors import DataError, InputError
-from symmf.io.columns import Column, mostly_numbers, to_numbers
+from symmf.io.columns import Column, as_texts, mostly_numbers, to_numbers
 from symmf.io.sniff import (
     LOOK,
     Row,
@@ -62,9 +62,7 @@ class Table:
     def texts(self, j: int) -> list[str]:
         """Return column j as texts."""
         column = self.columns[j]
-        if isinstance(column, list):
-            return column
-        return ["" if np.isnan(value) else f"{value:.15g}" for value in column]
+        return column if isinstance(column, list) else as_texts(column)
 
     def where(self, i: int, j: int) -> str:
         """Say where a cell stands."""

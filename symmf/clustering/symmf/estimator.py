@@ -19,11 +19,12 @@ from symmf.clustering.symmf.distributed import extend_distributed
 from symmf.clustering.symmf.interpret import Interpretable
 from symmf.clustering.symmf.outliers import THRESHOLD
 from symmf.clustering.symmf.prepare import Prepared, prepare
-from symmf.clustering.symmf.recipe import Recipe, recipe_for
+from symmf.clustering.symmf.recipe import Recipe, recipe_for, recipe_of_columns
 from symmf.common.notation import AnyMatrix, FloatArray, LabelArray
 from symmf.common.seeds import RandomState
 from symmf.common.validation import is_dask
 from symmf.constraints import ConstraintLike
+from symmf.features.columns import MixedColumns, encoder_for
 from symmf.similarity import SimilarityName, SymmetricOperator, regularise
 from symmf.solvers import Factorization, SolverName, factorize
 
@@ -56,6 +57,8 @@ class SymMF(
         analysis of counts or weights of terms. Others: ``centred_cosine`` (the
         authors' choice), ``cosine``, ``inner_product``, ``gaussian``, ``self_tuning``,
         ``cosine_knn``, ``scaled_gram``, ``cosine_power``, ``diffusion``,
+        ``partitions`` (the share of ``n_partitions`` runs of k-means that put two rows
+        together; what ``auto`` is for data frames whose columns are mostly words),
         ``precomputed``. Rows of a dask array stay where they are: ``centred_cosine``
         (also for ``auto``, with a warning), ``cosine``, ``inner_product`` or
         ``precomputed``.
@@ -154,6 +157,8 @@ class SymMF(
 
     chooses_n_clusters = True
     accepts_dask = True
+    # What encodes a data frame with words or holes.
+    _encoder: MixedColumns | None = None
 
     def __init__(
         self,
@@ -190,11 +195,26 @@ class SymMF(
         self.verbose = verbose
         self.random_state = random_state
 
+    def _check_rows(self, X: Any, *, reset: bool = True) -> AnyMatrix:
+        """Check rows in memory; a data frame with words or holes is encoded first."""
+        if reset:
+            self._encoder = encoder_for(X)
+        if self._encoder is None:
+            return super()._check_rows(X, reset=reset)
+        rows = self._encoder.transform(X)
+        if reset:
+            self.n_features_in_ = self._encoder.n_features_in_
+            self.feature_names_in_ = self._encoder.feature_names_in_
+        return rows
+
     def _fit(self, X: AnyMatrix, rng: np.random.Generator) -> None:
+        similarity, options = self.similarity, self.similarity_options
+        if self._encoder is not None and similarity == "auto" and options is None:
+            similarity, options = recipe_of_columns(self._encoder)
         recipe = recipe_for(
             X,
-            self.similarity,
-            self.similarity_options,
+            similarity,
+            options,
             laplacian_weight=self.laplacian_weight,
             n_columns=self.n_columns,
             constraint=self.constraint,

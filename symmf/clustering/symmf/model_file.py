@@ -21,6 +21,7 @@ from symmf.common import codec
 from symmf.common.files import check_file, own_file, write_bytes
 from symmf.common.notation import AnyMatrix, FloatArray, LabelArray
 from symmf.errors import DataError, InputError
+from symmf.features.columns import as_frame
 from symmf.features.text import count_terms
 from symmf.io.matrix import UserMatrix
 from symmf.similarity.operators import SymmetricOperator
@@ -51,7 +52,7 @@ class Model:
     estimator : SymMF or None
         Places new samples; without one the nearest of ``rows`` vote.
     features : object or None
-        Turns new images into rows.
+        Turns new images, or tables with words and holes, into rows.
     rows, labels : arrays or None
         The samples that vote, and their clusters.
     """
@@ -83,7 +84,7 @@ class Model:
         X = self._rows_of(data)
         if self.estimator is not None:
             return self.estimator.predict(X)
-        if self.features is not None:
+        if self.kind == "images" and self.features is not None:
             from symmf.features.images import image_similarity
 
             return self._vote(image_similarity(self.features.transform(X), self.rows))
@@ -97,6 +98,8 @@ class Model:
             counts = count_terms(data.documents, terms=self.terms).counts
             return sparse.csr_array(counts.astype(np.float64))
         X = data.X
+        if self.kind == "rows" and self.features is not None:
+            return self.features.transform(as_frame(X, self.names))
         width = len(self.names)
         if width and X.shape[1] != width:
             raise InputError(
@@ -167,8 +170,8 @@ def load_model(path: Path) -> Model:
 def _classes() -> tuple[type, ...]:
     """Return every class that a model file may hold."""
     from symmf.clustering.labels.assign import Assignment
-    from symmf.clustering.symmf import extend, prepare
-    from symmf.features import _patches, images, text
+    from symmf.clustering.symmf import extend, partitions, prepare
+    from symmf.features import _patches, columns, images, text
     from symmf.similarity.graphs.mutual import MutualGraph
     from symmf.similarity.scaling import Scaling
 
@@ -182,6 +185,9 @@ def _classes() -> tuple[type, ...]:
         extend.GramExtension,
         extend.GraphExtension,
         images.ImageFeatures,
+        columns.Encoding,
+        columns.MixedColumns,
+        partitions.Partitions,
         prepare.NewPoints,
         prepare.TextFeatures,
         text.LSA,

@@ -40,6 +40,8 @@ from symmf.similarity.scaling import distinct_rows
 
 # A larger number is preferred if its silhouette is within this of the best.
 _WITHIN = 0.005
+# K of the partitions of rows whose number of clusters is not known.
+_PARTS = 3
 _HITS = Path(__file__).with_name("select_hits.json")
 
 
@@ -124,7 +126,7 @@ def compare_numbers(
         X = part_of(X, sample_of(X.shape[0]), recipe)
     if isinstance(X, np.ndarray) and not recipe.square and _alike(X):
         return _nothing(Structure(verdict="none", depth=0.0, eigengap=0.0))
-    data = prepare(X, recipe, max(wanted))
+    data = prepare(X, recipe, _PARTS if recipe.partitions else max(wanted))
     wanted = [k for k in wanted if k < data.A.shape[0]]
     if not wanted:
         return _nothing(None)
@@ -179,7 +181,7 @@ def part_of(X: Any, rows: Any, recipe: Recipe) -> Any:
 
 def compared_rows(data: Prepared, X: AnyMatrix, recipe: Recipe) -> FloatArray | None:
     """Return the rows whose distances the similarity is made of, if there are any."""
-    if data.text is not None:
+    if data.text is not None and not recipe.partitions:
         return data.text.rows(X)
     if recipe.square or not isinstance(X, np.ndarray):
         return None

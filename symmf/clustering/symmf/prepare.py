@@ -19,6 +19,7 @@ from symmf.clustering.symmf.extend import (
     GramExtension,
     GraphExtension,
 )
+from symmf.clustering.symmf.partitions import Partitions
 from symmf.clustering.symmf.recipe import Recipe
 from symmf.common.notation import AnyMatrix, FloatArray
 from symmf.distributed.operators import DistributedGram
@@ -31,6 +32,8 @@ from symmf.similarity.scaling import Scaling, distinct_rows
 
 # Rows that are weighted and projected at a time.
 _SLICE_ROWS = 25_000
+# Runs of k-means have up to four times so many clusters.
+_MOST_PARTS = 50
 _GRAMS = ("centred_cosine", "cosine", "inner_product", "scaled_gram")
 
 
@@ -75,7 +78,7 @@ class NewPoints:
     """What is kept of a fit for rows it has not seen."""
 
     scaling: Scaling
-    text: TextFeatures | None
+    text: TextFeatures | Partitions | None
     extension: Extension | None
     #: lambda
     weight: float
@@ -85,7 +88,8 @@ class NewPoints:
         if self.extension is None:
             raise InputError(
                 "New points can be placed with the similarities auto, mutual_knn, "
-                f"text, {', '.join(_GRAMS)} and precomputed; fit with one of these."
+                f"text, partitions, {', '.join(_GRAMS)} and precomputed; fit with one "
+                "of these."
             )
         if self.text is not None:
             X = self.text.rows(X)
@@ -103,7 +107,8 @@ class Prepared:
     A : SymmetricOperator
     scaling : Scaling
         Of the features.
-    text : TextFeatures or None
+    text : TextFeatures, Partitions or None
+        What makes rows of those that were given.
     copy_of : (n,) array or None
         Which of the distinct rows every sample is; None: rows are samples.
     extension : callable or None
@@ -112,7 +117,7 @@ class Prepared:
 
     A: SymmetricOperator
     scaling: Scaling
-    text: TextFeatures | None = None
+    text: TextFeatures | Partitions | None = None
     copy_of: npt.NDArray[np.intp] | None = None
     extension: Callable[..., Extension] | None = None
 
@@ -141,7 +146,8 @@ def prepare(X: AnyMatrix, recipe: Recipe, n_clusters: int) -> Prepared:
         Copies are left out only if more distinct rows than this remain.
     """
     name, options = recipe.similarity, recipe.similarity_options
-    text, copy_of = None, None
+    text: TextFeatures | Partitions | None = None
+    copy_of = None
     extension: Callable[..., Extension] | None = None
     if name == "precomputed":
         extension = GivenExtension
@@ -152,6 +158,9 @@ def prepare(X: AnyMatrix, recipe: Recipe, n_clusters: int) -> Prepared:
         return Prepared(A=A, scaling=Scaling(kind="none"), extension=extension)
     if recipe.text is not None:
         text = TextFeatures.of(X, **recipe.text)
+    elif recipe.partitions:
+        text = Partitions.of(X, min(n_clusters, _MOST_PARTS), recipe.partitions)
+    if text is not None:
         X = text.rows(X)
     scaling = Scaling.of(X, recipe.scale)
     X = scaling.apply(X)

@@ -6,6 +6,7 @@ and a way to assign labels. All parameters are parsed here, once.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -25,6 +26,7 @@ from symmf.common.validation import (
 )
 from symmf.constraints import Constraint, ConstraintLike, as_constraint
 from symmf.errors import InputError
+from symmf.features.columns import MixedColumns
 from symmf.similarity import SIMILARITIES
 from symmf.similarity.scaling import SCALES
 from symmf.solvers import Solver
@@ -32,8 +34,10 @@ from symmf.solvers.eigen import Eigen
 from symmf.solvers.factorize import as_solver
 
 #: similarities that are recipes, beside those of ``symmf.similarity.SIMILARITIES``
-RECIPES = ("auto", "text")
+RECIPES = ("auto", "text", "partitions")
 TEXT_OPTIONS = ("n_components", "tf", "floor", "power")
+#: runs of k-means whose co-association is the similarity ``partitions``
+N_PARTITIONS = 30
 # Of ``solver_options``, what the loop is given and not the solver.
 _OF_THE_LOOP = ("start", "max_seconds", "callback")
 
@@ -50,6 +54,9 @@ class Recipe:
     text : dict or None
         Rows are counts or weights of terms: options of their latent semantic analysis,
         whose similarity it is.
+    partitions : int
+        Rows become the clusters that so many runs of k-means put them into, whose
+        co-association is the similarity; 0: they do not.
     scale : str
         What divides the features.
     distinct : bool
@@ -78,6 +85,7 @@ class Recipe:
     similarity: str
     similarity_options: dict[str, Any] = field(default_factory=dict)
     text: dict[str, Any] | None = None
+    partitions: int = 0
     scale: str = "none"
     distinct: bool = False
     weight: float = 0.5
@@ -96,6 +104,8 @@ class Recipe:
     @property
     def name(self) -> str:
         """The similarity as the user calls it."""
+        if self.partitions:
+            return "partitions"
         return self.similarity if self.text is None else "text"
 
     @property
@@ -174,6 +184,17 @@ def recipe_for(
     return replace(_labels(recipe, labels, given), **asked_of_rows)
 
 
+def recipe_of_columns(encoder: MixedColumns) -> tuple[str, dict[str, Any]]:
+    """Return the similarity and its options for the rows that an encoder makes.
+
+    Where at least half of the columns hold words, what few numbers there are make no
+    neighbourhoods: rows are alike that many partitions put together.
+    """
+    if encoder.mostly_categories_:
+        return "partitions", {}
+    return "mutual_knn", {"feature_scale": "none"}
+
+
 def _similarity(
     X: AnyMatrix, name: str, options: dict[str, Any], published: bool
 ) -> Recipe:
@@ -200,6 +221,14 @@ def _similarity(
             unit_rows=True,
             labels="merge",
         )
+    if name == "partitions":
+        recipe = Recipe(
+            similarity="scaled_gram",
+            partitions=options.pop("n_partitions", N_PARTITIONS),
+            weight=0.05,
+            label_options={"n_init": 20},
+        )
+        check_number("n_partitions", recipe.partitions, least=1, whole=True)
     if name == "mutual_knn":
         recipe = Recipe(
             similarity=name,
@@ -213,12 +242,14 @@ def _similarity(
     check_choice("feature_scale", scale, SCALES)
     if scale == "auto":
         scale = recipe.scale
-    if scale != "none" and (recipe.text is not None or not isinstance(X, np.ndarray)):
+    if scale != "none" and (recipe.name in RECIPES or not isinstance(X, np.ndarray)):
         raise InputError(
             f"feature_scale={scale!r} divides dense features in memory; for other rows "
             "leave it out, and divide X before it is given."
         )
-    known = option_names(SIMILARITIES[name], skip=1) if name != "text" else TEXT_OPTIONS
+    known: Sequence[str] = TEXT_OPTIONS
+    if name != "text":
+        known = option_names(SIMILARITIES[recipe.similarity], skip=1)
     check_options(f"The similarity {name!r}", options, [*known, "feature_scale"])
     return replace(recipe, scale=scale, similarity_options=options)
 
