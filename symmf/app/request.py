@@ -142,6 +142,7 @@ def apply_model(request: Request) -> tuple[UserMatrix, Any]:
     """Read new samples as the model's were read, and put them into its clusters."""
     from symmf.clustering.symmf.model_file import MAKE_AGAIN, load_model
     from symmf.common.files import own_file
+    from symmf.features.columns import MixedColumns
     from symmf.io.matrix import read_matrix
 
     assert request.model is not None
@@ -159,6 +160,8 @@ def apply_model(request: Request) -> tuple[UserMatrix, Any]:
         reading["image_side"] = model.side
     elif model.names and not model.names[0].startswith("column "):
         reading["columns"] = reading["columns"] or model.names
+    if isinstance(model.features, MixedColumns):
+        reading |= {"missing": "median", "categories": "one-hot"}
     try:
         data = read_matrix(request.file, **reading)
         with own_file(request.model, MAKE_AGAIN):
@@ -220,7 +223,13 @@ def write_clusters(request: Request, data: UserMatrix, labels: Any) -> list[Path
     if request.out.suffix.lower() == ".npy":
         write_bytes(request.out, npy_bytes(labels))
     else:
-        text = clusters_csv(labels, ids=data.ids, id_name=data.id_name, kept=data.kept)
+        text = clusters_csv(
+            labels,
+            ids=data.ids,
+            id_name=data.id_name,
+            kept=data.kept,
+            comma=data.comma,
+        )
         write_text(request.out, text)
     return [request.out]
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -11,9 +12,11 @@ import numpy as np
 from scipy import sparse
 
 from symmf.clustering import METHODS
+from symmf.clustering.symmf.recipe import recipe_of_columns
 from symmf.common.notation import AnyMatrix, FloatArray
 from symmf.errors import DataError, InputError
-from symmf.features.text import LSA, TermWeights, count_terms
+from symmf.features.columns import MixedColumns
+from symmf.features.text import LSA, TermWeights, are_english, count_terms
 from symmf.io.choose import far_apart
 from symmf.io.matrix import UserMatrix
 
@@ -41,7 +44,7 @@ class Task:
     weights : csr_array or None
         Weights of terms, of documents.
     features : object or None
-        What turns new images into features (fitted).
+        What turns new images, or tables with words and holes, into features (fitted).
     apart : str
         Which columns differ how much in spread, if it is very much.
     """
@@ -103,7 +106,10 @@ def make_task(
         return _images(data, method, similarity)
     if data.kind == "graph":
         return _graph(data, method, similarity)
-    _check_range(data)
+    if isinstance(data.X, np.ndarray) or sparse.issparse(data.X):
+        _check_range(data)
+    elif precomputed:
+        raise InputError("A similarity has numbers alone, without missing values.")
     if precomputed:
         if standardize:
             raise InputError(
@@ -129,6 +135,8 @@ def _check_range(data: UserMatrix) -> None:
 
 def _rows(data: UserMatrix, method: str, standardize: bool | None) -> Task:
     X = data.X
+    if not isinstance(X, np.ndarray) and not sparse.issparse(X):
+        return _columns(data, method, standardize)
     if sparse.issparse(X):
         if standardize:
             raise InputError(
@@ -152,13 +160,53 @@ def _rows(data: UserMatrix, method: str, standardize: bool | None) -> Task:
     return replace(task, apart=f"{wide!r} and {narrow!r} differ {ratio:,.0f}-fold")
 
 
+def _columns(data: UserMatrix, method: str, standardize: bool | None) -> Task:
+    """Encode a table with words or holes; it is described in its own units."""
+    if standardize is not None:
+        raise InputError(
+            "Columns of a table with words or missing values are divided by their "
+            "ranges; leave --standardize and --no-standardize out."
+        )
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        encoder = MixedColumns().fit(data.X)
+    Z = encoder.transform(data.X)
+    told = [str(item.message) for item in caught]
+    described = replace(
+        data,
+        X=Z * encoder.scale_ + encoder.centre_,
+        names=encoder.get_feature_names_out().tolist(),
+        notes=[*data.notes, *encoder.notes()],
+        warnings=[*data.warnings, *told],
+    )
+    given: dict[str, Any] = {}
+    if method == "symmf":
+        similarity, options = recipe_of_columns(encoder)
+        given = {"similarity": similarity, "similarity_options": options}
+    return Task(
+        data=described, method=method, X=Z, rows=Z, parameters=given, features=encoder
+    )
+
+
 def _documents(
     data: UserMatrix, method: str, similarity: str | None, terms: list[str] | None
 ) -> Task:
     assert data.documents is not None
-    corpus = count_terms(data.documents, terms=terms)
+    stop_words = data.stop_words
+    if stop_words is None:
+        stop_words = "english" if are_english(data.documents) else "none"
+    corpus = count_terms(
+        data.documents,
+        terms=terms,
+        stop_words=None if stop_words == "none" else stop_words,
+    )
     empty = np.flatnonzero(np.diff(corpus.counts.indptr) == 0)
     notes = [f"{len(corpus.terms):,} terms were counted in {data.n:,} documents."]
+    if stop_words != "none" and data.stop_words is None:
+        notes.append(
+            "The texts are English, so the commonest English words were left out; use "
+            "--stop-words none to count them."
+        )
     if len(empty) and terms is None:
         line = data.ids[empty[0]] if data.ids else str(empty[0] + 1)
         notes.append(

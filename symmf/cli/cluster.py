@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 _output = click.Path(dir_okay=False, path_type=Path)
 _READING = (
     *("header", "labels", "variable", "format", "id", "columns", "drop"),
-    *("encoding", "decimal", "keep", "image_side"),
+    *("missing", "categories", "encoding", "decimal", "separator", "stop_words"),
+    *("keep", "image_side"),
 )
 
 
@@ -53,6 +54,32 @@ def reading_options(command: Callable[..., Any]) -> Callable[..., Any]:
             "--header/--no-header",
             default=None,
             help="Whether line 1 has names of columns; by default it is looked at.",
+        ),
+        click.option(
+            "--missing",
+            type=click.Choice(["median", "drop", "error"]),
+            default="median",
+            show_default=True,
+            help="Missing values: fill them, leave out rows that have any, or refuse.",
+        ),
+        click.option(
+            "--categories",
+            type=click.Choice(["one-hot", "drop", "error"]),
+            default="one-hot",
+            show_default=True,
+            help="Columns of words: use them, leave them out, or refuse.",
+        ),
+        click.option(
+            "--separator",
+            metavar="SIGN",
+            help="What stands between cells: ';', '|', tab, space; by default it is "
+            "detected.",
+        ),
+        click.option(
+            "--stop-words",
+            type=click.Choice(["english", "none"]),
+            help="Leave out the commonest words of English texts; by default if the "
+            "texts are English.",
         ),
         click.option(
             "--encoding", metavar="NAME", help="Of a text: utf-8, latin-1, cp1252, ..."

@@ -145,7 +145,8 @@ def plot_text(text: object) -> str:
 def csv_cell(text: str) -> str:
     r"""Return a cell that a spreadsheet takes as text, or a number as it is.
 
-    Control characters and marks of direction are escaped; line ends stay in the cell.
+    Control characters and marks of direction are escaped; line ends stay in the cell,
+    all as line feeds, since a lone carriage return would not be quoted.
 
     Examples
     --------
@@ -154,8 +155,9 @@ def csv_cell(text: str) -> str:
     >>> print(csv_cell("\x1b[2J"))
     \x1b[2J
     """
-    text = "".join(char if char in "\t\r\n" else _seen(char) for char in text)
-    if len(text) < 2 or text[0] not in "=+-@\t\r":
+    text = text.replace("\r\n", "\n").replace("\r", "\n")
+    text = "".join(char if char in "\t\n" else _seen(char) for char in text)
+    if len(text) < 2 or text[0] not in "=+-@\t\n":
         return text
     try:
         float(text)

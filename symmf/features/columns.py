@@ -247,8 +247,8 @@ class MixedColumns(TransformerMixin, BaseEstimator):
             said.append(f"Words became columns of 0 and 1: {told}.")
         if holes:
             told = ", ".join(
-                f"{e.name!r} in {e.missing} rows by "
-                + ("a level of their own" if e.levels else f"the median {e.centre:g}")
+                f"{e.name!r} in {e.missing} row{'s' * (e.missing > 1)} by "
+                + ("a level of its own" if e.levels else f"the median {e.centre:g}")
                 for e in holes
             )
             said.append(f"Missing values were filled: {told}.")

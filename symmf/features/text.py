@@ -6,7 +6,8 @@ data set has ``features``, on the whole collection (``idf`` of the collection).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -23,6 +24,8 @@ from symmf.linalg.eigen.singular import singular_directions
 
 # A term in more than this share of the documents tells them not apart.
 _TOO_COMMON = 0.5
+# So many documents tell the language.
+_READ_FOR_LANGUAGE = 200
 # Below this many documents a term need not come twice.
 _FEW = 50
 _TINY = 1e-12
@@ -40,7 +43,10 @@ class Corpus:
 
 
 def count_terms(
-    documents: Sequence[str], *, terms: Sequence[str] | None = None
+    documents: Sequence[str],
+    *,
+    terms: Sequence[str] | None = None,
+    stop_words: str | None = None,
 ) -> Corpus:
     """Count the words of documents.
 
@@ -53,6 +59,8 @@ def count_terms(
     documents : sequence of str
     terms : sequence of str, optional
         Count these and no others: the terms of a corpus known before.
+    stop_words : {"english"} or None
+        Leave out the commonest words of a language.
 
     Examples
     --------
@@ -70,6 +78,7 @@ def count_terms(
         min_df=1 if len(documents) < _FEW else 2,
         max_df=_TOO_COMMON if len(documents) > 2 else 1.0,
         vocabulary=known,
+        stop_words=stop_words if known is None else None,
     )
     try:
         if known is None:
@@ -85,6 +94,23 @@ def count_terms(
         counts=sparse.csr_array(counts),
         terms=vectorizer.get_feature_names_out().tolist(),
     )
+
+
+def are_english(documents: Sequence[str]) -> bool:
+    """Tell whether every fifth word of the first documents is a common English one.
+
+    Examples
+    --------
+    >>> are_english(["The price of tea went up", "It is the tax that we pay for it"])
+    True
+    >>> are_english(["Der Preis von Tee ist gestiegen", "Das ist die Steuer"])
+    False
+    """
+    from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
+
+    words = re.findall(r"[^\W\d_]+", " ".join(documents[:_READ_FOR_LANGUAGE]).lower())
+    common = sum(word in ENGLISH_STOP_WORDS for word in words)
+    return 5 * common > len(words)
 
 
 class TermWeights(TransformerMixin, BaseEstimator):
@@ -262,8 +288,3 @@ def are_counts(X: AnyMatrix) -> bool:
     """Tell whether all entries are whole numbers, none negative."""
     values = X.data if sparse.issparse(X) else np.asarray(X)
     return bool(np.all(values >= 0) and np.all(values == np.floor(values)))
-
-
-def document_lines(lines: Iterable[str]) -> list[str]:
-    """Return the lines that hold something, without what surrounds them."""
-    return [text for line in lines if (text := line.strip())]

@@ -17,6 +17,7 @@ import numpy.typing as npt
 from symmf.common.notation import FloatArray
 from symmf.errors import DataError, InputError
 from symmf.io.columns import (
+    SURELY_LEVELS,
     Column,
     as_feature,
     is_counter,
@@ -159,7 +160,7 @@ def choose_columns(
         id_at = at.id if named else found
         if not points:
             _refuse_numbered_edges(table, left)
-    _refuse_mistakes(table, left)
+    _refuse_mistakes(table, left, categories)
     if not at.wanted:
         left = _without_useless(left, categories, at.warnings)
     left = _words(table, left, categories, at.notes)
@@ -322,12 +323,18 @@ def _look_like_edges(first: FloatArray, second: FloatArray) -> bool:
     return bool(few_gaps and shared and enough and len(nodes) < 2 * len(first))
 
 
-def _refuse_mistakes(table: Table, left: list[_Feature]) -> None:
-    """Refuse numbers that are not finite, and a word among numbers."""
+def _refuse_mistakes(table: Table, left: list[_Feature], categories: str) -> None:
+    """Refuse numbers that are not finite, and a word among many numbers.
+
+    Among few numbers it is a level: 3, 4, 6, 8 and "rotary".
+    """
     for feature in left:
         name = quoted(feature.name)
         if isinstance(feature.values, list):
-            if not mostly_numbers(feature.values, comma=table.comma):
+            few = len(set(feature.values)) <= SURELY_LEVELS
+            if (few and categories == "one-hot") or not mostly_numbers(
+                feature.values, comma=table.comma
+            ):
                 continue
             i = next(
                 i

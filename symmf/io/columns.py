@@ -31,8 +31,8 @@ _ID_WORDS = re.compile(
 _FEW = 5
 # A column of so many different texts of so many words on average is prose.
 _PROSE_TEXTS, _PROSE_WORDS = 20, 4
-# Up to so many different texts are levels, however few rows there are.
-_SURELY_LEVELS = 10
+#: up to so many different texts are levels, however few rows there are
+SURELY_LEVELS = 10
 _GROUPED = re.compile(r"[+-]?\d{1,3}(\.\d{3})+(,\d+)?")
 # An amount: a currency before or after, groups of thousands, a percent sign.
 _AMOUNT = re.compile(
@@ -243,6 +243,6 @@ def why_no_feature(values: Column) -> str:
     if len(kinds) >= _PROSE_TEXTS and words >= _PROSE_WORDS:
         return "free text"
     all_differ = len(kinds) == len(known) >= _FEW
-    if all_differ or (len(kinds) > _SURELY_LEVELS and 2 * len(kinds) > len(known)):
+    if all_differ or (len(kinds) > SURELY_LEVELS and 2 * len(kinds) > len(known)):
         return "another text in nearly every row"
     return ""

@@ -43,6 +43,8 @@ class UserMatrix:
         Names of the columns of X, or nothing.
     ids : list of str or None
         Names of the rows; ``id_name`` says what they are.
+    stop_words : {"english", "none"} or None
+        What was asked for documents.
     kept : list of list of str or None
         All cells of the table, the names first, if they were asked for.
     comma : bool
@@ -59,6 +61,7 @@ class UserMatrix:
     id_name: str = "row"
     classes: list[str] = field(default_factory=list)
     documents: list[str] | None = None
+    stop_words: str | None = None
     kept: list[list[str]] | None = None
     comma: bool = False
     notes: list[str] = field(default_factory=list)
@@ -85,6 +88,7 @@ def read_matrix(
     encoding: str | None = None,
     decimal: str | None = None,
     separator: str | None = None,
+    stop_words: str | None = None,
     keep: bool = False,
     image_side: int = SIDE,
 ) -> UserMatrix:
@@ -113,6 +117,8 @@ def read_matrix(
         Keep columns of words to be encoded, leave them out, or refuse.
     encoding, decimal, separator
         Of a text; by default they are looked at.
+    stop_words : {"english", "none"} or None
+        Commonest words that documents are counted without; None looks.
     keep : bool
         Keep all cells of the table.
     image_side : int
@@ -144,7 +150,7 @@ def read_matrix(
     elif kind == "array":
         found = _read_array(source, variable, labels, apart)
     elif text is not None and (kind == "text" or are_documents(text)):
-        found = _documents(source, text, asked=kind == "text")
+        found = _documents(source, text, stop_words, asked=kind == "text")
     elif kind in ("edges", "sheet edges"):
         table = _read_cells(source, kind, layout, encoding, variable)
         W, nodes = graph_of(table)
@@ -244,7 +250,9 @@ def _read_array(
     return _with_labels(found, source.name, inside)
 
 
-def _documents(source: Source, text: str, *, asked: bool) -> UserMatrix:
+def _documents(
+    source: Source, text: str, stop_words: str | None, *, asked: bool
+) -> UserMatrix:
     lines = [
         (str(i), stripped)
         for i, line in enumerate(sources.lines_of(text), start=1)
@@ -260,6 +268,7 @@ def _documents(source: Source, text: str, *, asked: bool) -> UserMatrix:
         ids=[i for i, _ in lines],
         id_name="line",
         documents=[text for _, text in lines],
+        stop_words=stop_words,
         notes=[] if asked else [note],
     )
 

@@ -14,7 +14,6 @@ from symmf.features.text import (
     TermWeights,
     are_counts,
     count_terms,
-    document_lines,
     top_terms,
 )
 
@@ -99,4 +98,3 @@ def test_refusals_and_small_helpers():
         TermWeights(tf="cubed").fit(counts())
     assert are_counts(counts())
     assert not are_counts(np.array([[0.5]]))
-    assert document_lines([" a \n", "\n", "b"]) == ["a", "b"]

@@ -153,7 +153,7 @@ def test_edges_make_a_symmetric_graph(tmp_path):
     assert W[0, 1] == 3
     assert W[0, 3] == 0.1
     (tmp_path / "bad.edges").write_text("a b -1\nb c 1\nc d 1\n")
-    with pytest.raises(DataError, match="line 1, .*: the weight is -1"):
+    with pytest.raises(DataError, match=r"line 1, .*: the weight is -1"):
         read_matrix(tmp_path / "bad.edges")
 
 

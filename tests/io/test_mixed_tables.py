@@ -1,0 +1,225 @@
+"""Tables as people have them: words, dates, holes, other separators, indexes."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from symmf.errors import DataError, InputError
+from symmf.io.columns import amounts, dates, why_no_feature
+from symmf.io.matrix import read_matrix
+from symmf.io.sniff import find_separator
+
+ATTACK = Path(os.environ.get("SYMMF_DATA", "/nowhere")).parent / "attack"
+TAKEN = {"missing": "median", "categories": "one-hot"}
+
+
+def write(tmp_path, text, name="t.csv"):
+    path = tmp_path / name
+    path.write_text(text)
+    return path
+
+
+def people(n=30):
+    rng = np.random.default_rng(0)
+    return pd.DataFrame(
+        {
+            "age": rng.integers(20, 70, n).astype(float),
+            "city": rng.choice(["Bonn", "Rome"], n),
+            "joined": pd.date_range("2020-01-01", periods=n)[rng.integers(0, n, n)],
+            "paid": rng.random(n) < 0.5,
+        }
+    )
+
+
+@pytest.mark.parametrize("ending", ["csv", "parquet", "xlsx"])
+def test_words_dates_and_holes_mean_the_same_in_every_format(tmp_path, ending):
+    frame = people()
+    frame.loc[3, "age"] = np.nan
+    path = tmp_path / f"t.{ending}"
+    if ending == "csv":
+        frame.to_csv(path, index=False)
+    elif ending == "parquet":
+        frame.to_parquet(path)
+    else:
+        frame.to_excel(path, index=False)
+    data = read_matrix(path, **TAKEN)
+    assert data.X.columns.tolist() == ["age", "city", "joined", "paid"]
+    assert np.isnan(data.X["age"][3])
+    assert data.X["city"].tolist() == frame["city"].tolist()
+    days = (frame["joined"] - pd.Timestamp("1970-01-01")).dt.days
+    np.testing.assert_array_equal(data.X["joined"], days)
+    assert set(data.X["paid"]) == {"True", "False"}
+    assert any("'joined' was read as dates" in note for note in data.notes)
+
+
+def test_rows_with_holes_may_be_left_out(tmp_path):
+    path = write(tmp_path, "id,a,b\nx,1,2\ny,,3\nz,4,5\nw,5,1\n")
+    data = read_matrix(path, missing="drop", keep=True)
+    assert data.X.tolist() == [[1, 2], [4, 5], [5, 1]]
+    assert data.ids == ["x", "z", "w"]
+    assert [row[0] for row in data.kept] == ["id", "x", "z", "w"]
+    assert "1 of 4 rows" in data.notes[-1]
+
+
+def test_only_the_columns_that_were_asked_for_are_looked_at(tmp_path):
+    path = write(tmp_path, "a,b,c,d\n1,2,3,x\n2,3,,y\n3,9,1,x\n4,4,4,?\n")
+    assert read_matrix(path, columns=["a", "b"]).X.shape == (4, 2)
+    with pytest.raises(DataError, match=r"line 3, column 'c'.*--missing median"):
+        read_matrix(path, columns=["a", "c"])
+
+
+def test_columns_that_are_no_features_are_told_in_one_sentence(tmp_path):
+    frame = people(40)
+    frame["code"] = [f"A{i}" for i in range(40)]
+    frame["mail"] = [f"m{i}@x.org" for i in range(40)]
+    frame["note"] = [f"number {i} wrote us this" for i in range(40)]
+    frame["firm"] = "one"
+    path = tmp_path / "t.csv"
+    frame.to_csv(path, index=False)
+    data = read_matrix(path, **TAKEN)
+    assert data.ids == frame["code"].tolist()
+    (told,) = data.warnings
+    assert all(name in told for name in ("'mail'", "'note'", "'firm'"))
+    assert "--columns age,city,joined,paid" in told
+    again = read_matrix(path, columns=["age", "city", "joined", "paid"], **TAKEN)
+    assert again.warnings == []
+    pd.testing.assert_frame_equal(again.X, data.X)
+    with pytest.raises(DataError, match=r"'city'.*'paid', 'note', 'firm'"):
+        read_matrix(path, drop=["mail"])
+
+
+def test_amounts_are_numbers(tmp_path):
+    path = write(tmp_path, 'p,q\n"$1,234.50",10%\n$7,20 %\n-$3,5%\n$7,5%\n')
+    data = read_matrix(path)
+    assert data.X.tolist() == [[1234.5, 10], [7, 20], [-3, 5], [7, 5]]
+    assert amounts(["1,23"]) is None
+
+
+@pytest.mark.parametrize(
+    ("cells", "first"),
+    [
+        (["2020-01-02 03:00:00", "2020-01-02T12:00:00"], 18263.125),
+        (["2.1.2020", "31.12.2020"], 18263),
+        (["1/2/2020", "12/31/2020"], 18263),
+        (["2/1/2020", "31/12/2020"], 18263),
+        (["Jan 2 2020", "Feb 1 2020"], 18263),
+        (["2020-01", "2020-02"], 18262),
+    ],
+)
+def test_usual_ways_to_write_a_date(cells, first):
+    assert dates([*cells, "n/a"])[0] == first
+    assert dates([*cells, "soon"]) is None
+
+
+def test_words_that_tell_rows_apart_are_no_levels():
+    assert why_no_feature([f"n{i}" for i in range(30)])
+    assert not why_no_feature(["red", "blue"] * 5)
+    assert not why_no_feature(["", "red", "blue"] * 5)
+    assert why_no_feature([""] * 5) == "no value at all"
+
+
+@pytest.mark.skipif(not ATTACK.is_dir(), reason="needs the files of an attack")
+def test_files_that_were_misread():
+    graph = read_matrix(ATTACK / "edges_ab.csv", format="edges")
+    assert len(graph.ids) == 10
+    assert "person" not in graph.ids
+    quoted = read_matrix(ATTACK / "semi_quoted.csv")
+    assert quoted.names == ["height; cm", "weight"]
+
+
+def test_the_separator_cuts_several_lines_alike():
+    assert find_separator('id,"a; b",c\n1,2,3\n') == ","
+    assert find_separator('"a\nb",c\n1,2\n') == ","
+    assert find_separator("a;b\n1,5;2,5\n") == ";"
+    assert find_separator("1,5;2,5\n3,5;4,5\n") == ";"
+    assert find_separator("a|b\n1|2\n") == "|"
+    assert find_separator("a b\n1 2\n") is None
+
+
+def test_the_separator_may_be_said(tmp_path):
+    path = write(tmp_path, "a:b\n1:2\n3:4\n5:7\n")
+    assert read_matrix(path, separator=":").names == ["a", "b"]
+    tabs = write(tmp_path, "a\tb\n1\t2\n3\t4\n")
+    assert read_matrix(tabs, separator="tab").names == ["a", "b"]
+    with pytest.raises(InputError, match="--separator is one sign"):
+        read_matrix(path, separator="::")
+
+
+def test_the_index_of_pandas_names_the_rows(tmp_path):
+    frame = people().drop(columns=["city", "joined", "paid"]).assign(x=1.5, y=range(30))
+    frame["y"] = frame["y"] % 7
+    part = frame[frame["age"] > 30]
+    part.to_parquet(tmp_path / "p.parquet")
+    data = read_matrix(tmp_path / "p.parquet", keep=True)
+    assert data.names == ["age", "x", "y"]
+    assert data.ids == [str(i) for i in part.index]
+    assert data.kept[0] == ["index", "age", "x", "y"]
+    named = part.set_axis([f"c{i}" for i in part.index]).rename_axis("customer")
+    named.to_parquet(tmp_path / "n.parquet")
+    data = read_matrix(tmp_path / "n.parquet", id="customer")
+    assert data.id_name == "customer"
+    assert data.ids == named.index.tolist()
+
+
+def test_a_counter_is_one_in_every_format(tmp_path):
+    frame = pd.DataFrame(
+        {
+            "n": range(8),
+            "x": [1.5, 2, 9, 4, 3, 2, 7, 1],
+            "y": 8
+            * [
+                1,
+            ],
+        }
+    )
+    frame["y"] = [3, 1, 4, 1, 5, 9, 2, 6]
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    frame.to_parquet(tmp_path / "t.parquet")
+    frame.to_excel(tmp_path / "t.xlsx", index=False)
+    for ending in ("csv", "parquet", "xlsx"):
+        data = read_matrix(tmp_path / f"t.{ending}")
+        assert data.names == ["x", "y"]
+        assert data.ids == [str(i) for i in range(8)]
+
+
+def test_names_of_edges_get_a_hint(tmp_path):
+    rows = [f"u{i % 9},u{(i * 5 + 1) % 9},{i % 3 + 1}" for i in range(30)]
+    path = write(tmp_path, "from,to,weight\n" + "\n".join(rows) + "\n")
+    with pytest.raises(DataError, match="--format edges"):
+        read_matrix(path, **TAKEN)
+    assert read_matrix(path, format="table", **TAKEN).X.shape == (30, 3)
+
+
+def test_a_first_edge_that_comes_again_is_an_edge(tmp_path):
+    path = write(tmp_path, "a,b\nb,c\nc,a\nd,a\n", "g.edges")
+    assert read_matrix(path).X.nnz == 8
+    headed = write(tmp_path, "who,whom\na,b\nb,c\nc,a\n", "h.edges")
+    data = read_matrix(headed)
+    assert data.ids == ["a", "b", "c"]
+    assert "--no-header" in data.notes[0]
+    assert len(read_matrix(headed, header=False).ids) == 5
+
+
+def test_lines_of_as_many_words_are_documents(tmp_path):
+    path = write(tmp_path, "tea and trade\ntax and tea\nwar and peace\n", "t.txt")
+    assert read_matrix(path).kind == "documents"
+    cells = write(tmp_path, "red\tround\nred\tlong\nblue\tround\n", "c.txt")
+    assert read_matrix(cells, categories="one-hot").kind == "rows"
+
+
+def test_a_word_among_few_numbers_is_a_level_and_among_many_a_mistake(tmp_path):
+    def rows(cells):
+        lines = [f"{cell},{i % 7}" for i, cell in enumerate(cells)]
+        return "\n".join(["c,x", *lines, ""])
+
+    few = write(tmp_path, rows(["4", "6", "8", "rotary", "4"] * 6))
+    assert set(read_matrix(few, **TAKEN).X["c"]) == {"4", "6", "8", "rotary"}
+    many = [str(i) for i in range(29)] + ["3O"]
+    path = write(tmp_path, rows(many))
+    with pytest.raises(DataError, match=r"line 31, column 'c': '3O' is not a number"):
+        read_matrix(path, **TAKEN)
