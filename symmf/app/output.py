@@ -32,8 +32,8 @@ def clusters_csv(
     kept : sequence of rows, optional
         All cells of the table, names first: they are written before the cluster.
     comma : bool
-        Numbers of the table have a decimal comma, so that ``;`` separates the cells,
-        as where such tables are used.
+        Numbers of the table have a decimal comma, so that ``;`` separates its cells, as
+        where such tables are used.
 
     Examples
     --------
@@ -43,7 +43,8 @@ def clusters_csv(
     '=b,0
     """
     out = io.StringIO()
-    writer = csv.writer(out, delimiter=";" if comma else ",", lineterminator="\n")
+    sign = ";" if comma and kept is not None else ","
+    writer = csv.writer(out, delimiter=sign, lineterminator="\n")
     if kept is not None:
         head = [csv_cell(name) for name in kept[0]]
         writer.writerow([*head, _free("cluster", kept[0])])
