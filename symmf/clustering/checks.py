@@ -17,6 +17,7 @@ from symmf.distributed.rows import DistributedRows
 from symmf.errors import DataError, InputError, SymmfWarning
 from symmf.linalg import largest_entry
 from symmf.linalg.sparse import check_sparse
+from symmf.solvers import Solver
 
 # More restarts than this are a mistake.
 MOST_RESTARTS = 100_000
@@ -35,6 +36,7 @@ _KINDS: dict[str, tuple[Any, str]] = {
         ("constraint", "image_shape", "members", "n_components"),
         (_SINGLE | list | tuple, "a name, a number or a list"),
     ),
+    "solver": (str | Solver, "the name of a solver, or a solver"),
     "random_state": (object, "a seed"),
 }
 # Data within this factor of one are used as they are.

@@ -105,6 +105,8 @@ class Solver:
     reference: ClassVar[str] = ""
     #: names of the sets it can handle; the first one is used for constraint="none"
     constraints: ClassVar[tuple[str, ...]] = ("none",)
+    #: it only ever projects onto the set, so that a set of a user's own will do
+    any_set: ClassVar[bool] = False
     #: works on a split pair (H, P)
     split: ClassVar[bool] = False
     #: f, or the merit where there is one, never rises, given an exact projection
@@ -129,9 +131,11 @@ class Solver:
         """Return the set this solver will use, or say why it cannot."""
         from symmf.constraints import CONSTRAINTS
 
-        if asked.name in self.constraints:
+        # By class: a set of a user's own may have forgotten to name itself.
+        known = [CONSTRAINTS[name] for name in self.constraints]
+        if self.any_set or type(asked) in known:
             return asked
-        if asked.name == "none":
+        if type(asked) is Constraint:
             return CONSTRAINTS[self.constraints[0]]()
         raise InputError(
             f"{self.title} handles the set {' and '.join(self.constraints)}, "

@@ -38,6 +38,7 @@ class FixedStep(Solver):
     title: ClassVar[str] = "Projected gradient, fixed step"
     reference: ClassVar[str] = "Paper, convergence figures"
     constraints: ClassVar[tuple[str, ...]] = tuple(CONSTRAINTS)
+    any_set: ClassVar[bool] = True
 
     def check(self, _problem: Problem) -> None:
         """Refuse a step that is neither positive nor "safe"."""

@@ -65,6 +65,7 @@ class ProjectedGradient(Solver):
     title: ClassVar[str] = "Projected gradient (Algorithm 2)"
     reference: ClassVar[str] = "Paper, Algorithm 2"
     constraints: ClassVar[tuple[str, ...]] = tuple(CONSTRAINTS)
+    any_set: ClassVar[bool] = True
     monotone: ClassVar[bool] = True
 
     def check(self, problem: Problem) -> None:

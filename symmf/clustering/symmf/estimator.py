@@ -26,7 +26,7 @@ from symmf.common.validation import is_dask
 from symmf.constraints import ConstraintLike
 from symmf.features.columns import MixedColumns, encoder_for
 from symmf.similarity import SimilarityName, SymmetricOperator, regularise
-from symmf.solvers import Factorization, SolverName, factorize
+from symmf.solvers import Factorization, Solver, SolverName, factorize
 
 logger = logging.getLogger(__name__)
 
@@ -72,9 +72,9 @@ class SymMF(
     n_columns : int or str, optional
         Columns of H; ``n_clusters`` by default, twice as many for text. ``"k"``,
         ``"2k"`` ...: so many times the number of clusters.
-    solver : str
-        A solver of ``symmf.solvers.SOLVERS``, or ``auto``: the closed form without
-        a constraint, accelerated projected gradient with one.
+    solver : str or Solver
+        A solver of ``symmf.solvers.SOLVERS`` or an object of one's own; or ``auto``:
+        the closed form without a constraint, accelerated projected gradient with one.
     solver_options : dict, optional
         Further fields of the solver, such as ``step_scale`` or ``coupling``; and
         ``start``, how H is drawn at the start ("normal", "scaled", "uniform" or
@@ -168,7 +168,7 @@ class SymMF(
         similarity: SimilarityName | Literal["auto", "text"] | str = "auto",
         similarity_options: dict[str, Any] | None = None,
         n_columns: int | str | None = None,
-        solver: SolverName | Literal["auto"] | str = "auto",
+        solver: SolverName | Literal["auto"] | str | Solver = "auto",
         solver_options: dict[str, Any] | None = None,
         constraint: ConstraintLike = "none",
         labels: str = "auto",

@@ -145,7 +145,7 @@ def recipe_for(
     laplacian_weight: float | str = "auto",
     n_columns: int | str | None = None,
     constraint: ConstraintLike = "none",
-    solver: str = "auto",
+    solver: str | Solver = "auto",
     solver_options: dict[str, Any] | None = None,
     labels: str = "auto",
     label_options: dict[str, Any] | None = None,
@@ -271,9 +271,11 @@ def _columns(asked: int | str | None, usual: int) -> dict[str, Any]:
 
 
 def _solver(
-    name: str, options: dict[str, Any], constraint: Constraint, published: bool
+    name: str | Solver, options: dict[str, Any], constraint: Constraint, published: bool
 ) -> Solver:
     """Return the solver; ``auto`` is the closed form where there is one."""
+    if isinstance(name, Solver):
+        return as_solver(name, options)
     if name != "auto":
         return as_solver(name, {"published": published, **options})
     if published:
