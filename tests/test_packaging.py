@@ -28,7 +28,6 @@ MODULES = {
     "scikit-learn": "sklearn",
     "pyyaml": "yaml",
     "pillow": "PIL",
-    "sparse-dot-mkl": "sparse_dot_mkl",
 }
 # Named to the user where it is missing, and in no extra.
 OPTIONAL = {"zarr"}
@@ -58,7 +57,7 @@ def test_the_lowest_version_that_is_tested_is_the_lower_bound(name: str) -> None
 
 def test_the_pinned_versions_are_allowed() -> None:
     pinned = pins("constraints.txt")
-    every = [*TESTED, *EXTRAS["deep"], *EXTRAS["mkl"], *EXTRAS["docs"]]
+    every = [*TESTED, *EXTRAS["deep"], *EXTRAS["docs"]]
     low = bounds(every)
     assert {name for name in low if pinned[name] < low[name]} == set()
 

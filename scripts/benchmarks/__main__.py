@@ -145,7 +145,6 @@ _PARTS: dict[str, list[str]] = {
     "baselines": ["--repeats", "3"],
     "peers": ["--repeats", "3"],
     "lambda": ["--repeats", "3"],
-    "kernels": ["--repeats", "5"],
     "runner": ["--repeats", "3"],
     "startup": ["--repeats", "5"],
     "scale": ["--repeats", "1"],
@@ -316,18 +315,6 @@ def lambda_path(repeats: int) -> None:
             rows.append({"problem": f"{name}, {constraint}", **entry})
     table = pd.DataFrame(rows)
     save("lambda", table, {"repeats": repeats, "grid": grid})
-
-
-@main.command()
-@click.option("--repeats", default=REPEATS, show_default=True)
-def kernels(repeats: int) -> None:
-    """Sparse products: scipy against symmf's threads and, if installed, numba, MKL."""
-    from scripts.benchmarks import kernels as parts
-
-    table, absent = parts.measure(alternate, ratios, repeats)
-    save("kernels", table, {"repeats": repeats, "columns": parts.COLUMNS})
-    for name in absent:
-        click.echo(f"{name} is not installed and was not measured.")
 
 
 @main.command()

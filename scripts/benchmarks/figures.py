@@ -17,7 +17,6 @@ _RATIOS: dict[str, tuple[list[str], str, str]] = {
     "accuracy": (["problem", "solver"], "time to a gap of 1e-6 / auto", "log"),
     "octave": (["code"], "time / time of symmf", "log"),
     "lambda": (["problem"], "time of 11 values / time of one run", "linear"),
-    "kernels": (["matrix", "kernel"], "time / time of scipy", "linear"),
     "startup": (["command"], "processor time / time of python -c pass", "log"),
     "scale_dask": (["rows"], "time on two dask workers / in memory", "linear"),
     "runner": (["what"], "time / time of a bare joblib loop", "linear"),

@@ -128,7 +128,7 @@ def answer(
         rows=Z,
         silhouettes=values,
         shown=shown,
-        warnings=[*_scales(task, model), *_for_people(caught)],
+        warnings=[*_scales(task, model), *for_people(caught)],
     )
 
 
@@ -192,7 +192,7 @@ def _number(value: Any) -> float | None:
     return None if value is None or not np.isfinite(value) else float(value)
 
 
-def _for_people(caught: list[warnings.WarningMessage]) -> list[str]:
+def for_people(caught: list[warnings.WarningMessage]) -> list[str]:
     """Keep what is said to users; numpy's own warnings are no news to them."""
     texts = [
         str(item.message)

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Generator
-from contextlib import closing, contextmanager
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,7 +18,6 @@ if TYPE_CHECKING:
 # What needs all rows in one process, as the user typed it.
 _IN_MEMORY = {
     "report": "--report",
-    "save": "--save",
     "model": "--model",
     "standardize": "--standardize",
 }
@@ -40,8 +38,9 @@ class DistributedAnswer:
     data: LazyRows
     model: Any
     seconds: float
-    notes: list[str]
     warnings: list[str]
+    #: rows of H, if they are to be written
+    H: Any = None
 
 
 def cluster_on_dask(request: Request) -> DistributedAnswer:
@@ -51,21 +50,11 @@ def cluster_on_dask(request: Request) -> DistributedAnswer:
 
     _check(request)
     k, parameters = check_request(request)
-    notes = []
-    if "similarity" not in parameters:
-        parameters["similarity"] = "centred_cosine"
-        notes.append(
-            "Rows stay on the cluster and are compared by centred cosines; without "
-            "--dask, tables are compared by neighbours."
-        )
     known = ("columns", "drop", "id", "variable")
     reading: dict[str, Any] = {name: request.reading.get(name) for name in known}
     data = open_lazily(request.file, **reading)
     with connected(str(request.dask)):
-        model, seconds, warnings = _fit(data, k, parameters, request.seed)
-    return DistributedAnswer(
-        data=data, model=model, seconds=seconds, notes=notes, warnings=warnings
-    )
+        return _fit(request, data, k, parameters)
 
 
 def _check(request: Request) -> None:
@@ -83,64 +72,50 @@ def _check(request: Request) -> None:
         )
 
 
-@contextmanager
-def connected(address: str) -> Generator[Any]:
+def connected(address: str) -> AbstractContextManager[Any]:
     """Connect to a scheduler, or start workers on this machine for "local"."""
-    from symmf.experiment.run.dask import DaskBackend
+    from symmf.distributed import client
 
-    if address.strip().lower() != "local":
-        with closing(DaskBackend(address)) as backend:
-            yield backend.client
-        return
-    import joblib
-
-    try:
-        import distributed
-    except ImportError:
-        raise InputError(
-            "--dask needs the package distributed: pip install 'symmf[dask]'."
-        ) from None
-    start: Any = distributed.LocalCluster
-    connect: Any = distributed.Client
-    with (
-        start(
-            n_workers=joblib.cpu_count(),
-            threads_per_worker=1,
-            processes=True,
-            dashboard_address=None,
-            silence_logs="CRITICAL",
-        ) as cluster,
-        connect(cluster) as client,
-    ):
-        yield client
+    if address.strip().lower() == "local":
+        return client.local_cluster()
+    return client.connected(address)
 
 
 def _fit(
-    data: LazyRows, k: int | str, parameters: dict[str, Any], seed: int
-) -> tuple[Any, float, list[str]]:
-    from symmf.app.answer import fit
-    from symmf.errors import SymmfWarning
+    request: Request, data: LazyRows, k: int | str, parameters: dict[str, Any]
+) -> DistributedAnswer:
+    from symmf.app.answer import fit, for_people
 
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         began = time.perf_counter()
-        model = fit("symmf", data.X, k, parameters, seed)
+        model = fit("symmf", data.X, k, parameters, request.seed)
         seconds = time.perf_counter() - began
-    for_people = [
-        str(item.message)
-        for item in caught
-        if issubclass(item.category, SymmfWarning)
-        or item.category.__name__ == "ConvergenceWarning"
-    ]
-    return model, seconds, list(dict.fromkeys(for_people))
+    H = None
+    if request.factor is not None:
+        H = model.H_ if model.n_landmarks_ is None else model.transform(data.X)
+    return DistributedAnswer(
+        data=data, model=model, H=H, seconds=seconds, warnings=for_people(caught)
+    )
 
 
 def write_distributed(request: Request, found: DistributedAnswer) -> list[Path]:
-    """Write the clusters and the factor, as far as they were asked for."""
+    """Write the clusters, the factor and the model, as far as they were asked for."""
     from symmf.app.request import write_clusters, write_factor
+    from symmf.clustering.symmf.model_file import Model, for_new_samples, save_model
     from symmf.io.matrix import UserMatrix
 
     data, model = found.data, found.model
     names = UserMatrix(X=data.X, y=None, ids=data.ids, id_name=data.id_name)
     written = write_clusters(request, names, model.labels_)
-    return [*written, *write_factor(request, model.H_)]
+    written += write_factor(request, found.H)
+    if request.save is not None:
+        kept = Model(
+            kind="rows",
+            n_clusters=model.n_clusters_,
+            names=data.names,
+            estimator=for_new_samples(model),
+        )
+        save_model(request.save, kept)
+        written.append(request.save)
+    return written

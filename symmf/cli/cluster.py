@@ -302,7 +302,7 @@ def _show_distributed(name: str, found: DistributedAnswer) -> None:
     from symmf.common.texts import plain_text
 
     model = found.model
-    show_notes(found.notes, found.warnings)
+    show_notes([], found.warnings)
     n, m = len(model.labels_), model.n_features_in_
     blocks = found.data.X.numblocks[0]
     say(plain_text(f"{name}: {n} samples, {m} features in {blocks} blocks; symmf"))

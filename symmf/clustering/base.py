@@ -23,6 +23,7 @@ from symmf.clustering.labels import number_by_size
 from symmf.common.notation import AnyMatrix, FloatArray, LabelArray
 from symmf.common.seeds import RandomState, as_generator
 from symmf.common.validation import is_dask
+from symmf.distributed.operators import DistributedMatrix
 from symmf.distributed.rows import DistributedRows
 from symmf.errors import InputError, SymmfWarning
 from symmf.linalg import top_eigenpairs
@@ -167,9 +168,8 @@ class Clusterer(ClusterMixin, BaseEstimator):
                 f"{type(self).__name__} needs its rows in memory, and X is a dask "
                 "array. Give X.compute() if they fit, or use SymMF."
             )
-        from symmf.clustering.symmf.distributed import rows_of
-
-        rows = rows_of(X, precomputed=reset and self._precomputed())
+        square = reset and self._precomputed()
+        rows = DistributedMatrix(X) if square else DistributedRows.of(X)
         if reset and rows.shape[0] < 2:
             raise InputError(
                 f"Found array with {rows.shape[0]} sample(s) while a minimum of 2 is "

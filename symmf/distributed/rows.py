@@ -6,13 +6,15 @@ Nothing here imports dask before it is given something made by it.
 from __future__ import annotations
 
 import asyncio
+import operator
 import sys
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
+import numpy.typing as npt
 from scipy import sparse
 
 from symmf.common.notation import AnyMatrix, FloatArray
@@ -123,6 +125,7 @@ class DistributedRows:
         Their numbers of rows.
     largest : float
         The largest absolute value.
+    sparse : bool
     """
 
     cluster: Cluster
@@ -131,6 +134,7 @@ class DistributedRows:
     shape: tuple[int, int]
     dtype: Any
     largest: float
+    sparse: bool
 
     @classmethod
     def of(cls, X: Any, client: Any = None) -> DistributedRows:
@@ -171,7 +175,43 @@ class DistributedRows:
             shape=(first, facts[0]["columns"]),
             dtype=np.result_type(*(fact["dtype"] for fact in facts)),
             largest=max(fact["largest"] for fact in facts),
+            sparse=any(fact["sparse"] for fact in facts),
         )
+
+    def take(self, rows: npt.NDArray[np.intp]) -> AnyMatrix:
+        """Return rows by their numbers, in the order asked for, in memory."""
+        order = np.argsort(rows, kind="stable")
+        ends = np.cumsum(self.heights)
+        cuts = np.searchsorted(rows[order], ends)
+        inside = [
+            part - (end - height)
+            for part, end, height in zip(
+                np.split(rows[order], cuts[:-1]), ends, self.heights, strict=True
+            )
+        ]
+        tasks = [
+            self.cluster.task(operator.getitem, block, part)
+            for block, part in zip(self.blocks, inside, strict=True)
+            if len(part)
+        ]
+        found = self.cluster.compute(tasks)
+        back = np.empty_like(order)
+        back[order] = np.arange(len(order))
+        if self.sparse:
+            return sparse.vstack([sparse.csr_array(part) for part in found])[back]
+        return np.concatenate(found)[back]
+
+    def each(self, function: Callable[[AnyMatrix], Any]) -> list[Any]:
+        """Return what a function makes of every block, computed by the workers."""
+        # What the function holds is sent once, as the result of a task.
+        known = self.cluster.shared(self.cluster.task(lambda: function))
+        return self.cluster.compute(
+            [self.cluster.task(_call, known, block) for block in self.blocks]
+        )
+
+    def kept(self) -> Self:
+        """Return the same with the blocks in the memory of the workers."""
+        return replace(self, blocks=self.cluster.keep(self.blocks))
 
     def times(self, factor: float) -> DistributedRows:
         """Return the rows multiplied by a number."""
@@ -183,6 +223,10 @@ class DistributedRows:
         sums = [self.cluster.task(_column_sums, block) for block in self.blocks]
         (total,) = self.cluster.compute([self.cluster.total(sums)])
         return np.asarray(total / self.shape[0]).astype(self.dtype)
+
+
+def _call(function: Callable[[AnyMatrix], Any], block: AnyMatrix) -> Any:
+    return function(block)
 
 
 def check_array(X: Any, name: str = "X") -> None:
@@ -245,6 +289,7 @@ def _facts(block: AnyMatrix) -> dict[str, Any]:
         "columns": block.shape[1],
         "dtype": block.dtype,
         "largest": largest,
+        "sparse": sparse.issparse(block),
         "wrong": wrong,
     }
 

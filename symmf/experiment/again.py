@@ -527,7 +527,7 @@ def environment_differences(
 
 def _facts(found: Mapping[str, Any]) -> dict[str, str]:
     """Return what may change bits, as text by name."""
-    names = ("python", "cpu", "platform", "sparse_products")
+    names = ("python", "cpu", "platform")
     facts = {name: str(found[name]) for name in names if name in found}
     facts |= found.get("libraries", {})
     kept = ("internal_api", "version", "architecture", "num_threads")

@@ -14,7 +14,6 @@ from typing import Any
 import joblib
 
 import symmf
-from symmf.similarity.sparse_kernels import kernel as sparse_kernel
 
 LIBRARIES = (
     "numpy",
@@ -73,7 +72,6 @@ def environment() -> dict[str, Any]:
         "python": platform.python_version(),
         "libraries": dict(library_versions()),
         "blas": blas(),
-        "sparse_products": sparse_kernel(),
         "cpu": cpu_model(),
         "cpus": joblib.cpu_count(),
         "platform": platform.platform(),

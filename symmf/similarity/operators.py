@@ -28,7 +28,6 @@ from symmf.errors import DataError, InputError
 from symmf.linalg.sparse import check_sparse
 from symmf.linalg.threads import product
 from symmf.similarity.row_features import RowFeatures
-from symmf.similarity.sparse_kernels import SparseProducts
 from symmf.similarity.symmetry import (
     check_square,
     check_symmetric_products,
@@ -196,10 +195,9 @@ class SparseOperator(SymmetricOperator):
     def __init__(self, M: AnyMatrix) -> None:
         super().__init__(M.shape[0], M.dtype)
         self.M = sparse.csr_array(M)
-        self._products = SparseProducts(self.M)
 
     def _matmat(self, V: FloatArray) -> FloatArray:
-        return self._products.dot(V)
+        return np.asarray(self.M @ V)
 
     def diagonal(self) -> FloatArray:
         """Return the diagonal."""

@@ -17,7 +17,6 @@ from scipy import sparse
 
 from symmf.common.notation import AnyMatrix, FloatArray
 from symmf.linalg.threads import product
-from symmf.similarity.sparse_kernels import SparseProducts
 
 _TINY = 1e-12
 _BLOCK_ROWS = 512
@@ -97,7 +96,6 @@ class RowFeatures:
         # The transpose as a view: measured, its products are as fast as those of a
         # transposed copy or (many more rows than features) five times faster.
         self.XT: AnyMatrix = X.T
-        self._products = SparseProducts(X) if self.sparse else None
 
     def with_scaled_rows(self, scale: FloatArray) -> RowFeatures:
         """Return the same features with row i multiplied by scale[i]."""
@@ -129,9 +127,8 @@ class RowFeatures:
         return block
 
     def _product(self, V: FloatArray, *, transposed: bool) -> FloatArray:
-        if self._products is None:
-            return product(self.XT if transposed else self.X, V)
-        return self._products.tdot(V) if transposed else self._products.dot(V)
+        F = self.XT if transposed else self.X
+        return np.asarray(F @ V) if self.sparse else product(F, V)
 
     def dot(self, V: FloatArray) -> FloatArray:
         """Return F V."""

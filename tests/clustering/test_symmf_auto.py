@@ -295,26 +295,27 @@ def test_wrong_options_get_a_sentence(moons, options, sentence):
         SymMF(2, random_state=0, **options).fit(moons[0])
 
 
-def test_text_of_many_rows_learns_from_a_part(monkeypatch):
+def test_text_of_many_rows_learns_from_a_part():
+    X, _ = documents(400)
+    usual = SymMF(3, random_state=0).fit(X)
+    model = SymMF(3, similarity_options={"n_landmarks": 300}, random_state=0).fit(X)
+    assert (usual.n_landmarks_, model.n_landmarks_) == (None, 300)
+    assert len(model.H_) == 300
+    assert "n_landmarks 300" in model.matrix_
+    assert accuracy(usual.labels_, model.labels_) > 0.98
+    np.testing.assert_array_equal(model.predict(X), model.labels_)
+
+
+def test_directions_of_many_documents_are_learned_from_a_part(monkeypatch):
     X, _ = documents(400)
     usual = SymMF(3, random_state=0).fit(X)
     assert usual.H_.dtype == np.float64
     monkeypatch.setattr("symmf.features.text.LEARNED_FROM", 300)
-    monkeypatch.setattr("symmf.clustering.symmf.prepare._SLICE_ROWS", 64)
     model = SymMF(3, random_state=0).fit(X)
     assert model.H_.dtype == np.float32
     assert accuracy(usual.labels_, model.labels_) > 0.98
-    np.testing.assert_array_equal(model.predict(X), model.labels_)
     again = SymMF(3, random_state=0).fit(X)
     np.testing.assert_array_equal(again.H_, model.H_)
-
-
-def test_slices_of_text_give_the_bits_of_the_whole(monkeypatch):
-    X, _ = documents(150)
-    whole = SymMF(3, random_state=0).fit(X)
-    monkeypatch.setattr("symmf.clustering.symmf.prepare._SLICE_ROWS", 32)
-    sliced = SymMF(3, random_state=0).fit(X)
-    np.testing.assert_array_equal(sliced.H_, whole.H_)
 
 
 def test_small_clusters_of_many_rows_are_those_of_a_part(monkeypatch):

@@ -140,12 +140,44 @@ def test_new_rows_are_placed_block_by_block(X) -> None:
         far.predict(blocks(X[:, :5]))
 
 
-def test_auto_says_what_it_does(X) -> None:
-    with pytest.warns(SymmfWarning, match=r"similarity='auto' is centred_cosine") as w:
-        auto = SymMF(4, random_state=0).fit(blocks(X))
-    assert w[0].filename == __file__
-    named = SymMF(4, similarity="centred_cosine", random_state=0).fit(X)
-    np.testing.assert_array_equal(auto.labels_, named.labels_)
+@pytest.mark.parametrize("rows", [11, 30, 90])
+def test_few_rows_get_the_fit_in_memory(X, rows) -> None:
+    near = SymMF(4, random_state=0).fit(X)
+    far = SymMF(4, random_state=0).fit(blocks(X, rows))
+    assert far.similarity_ == "mutual_knn"
+    np.testing.assert_array_equal(far.H_, near.H_)
+    np.testing.assert_array_equal(far.labels_, near.labels_)
+    np.testing.assert_array_equal(far.predict(blocks(X, 17)), near.predict(X))
+
+
+@pytest.mark.parametrize("scheduler", ["threads", "synchronous"])
+@pytest.mark.parametrize("rows", [100, 333, 2000])
+def test_landmarks_do_not_depend_on_blocks(rows, scheduler) -> None:
+    X, y = make_blobs(2000, centers=4, n_features=6, random_state=3)
+    given = {"similarity_options": {"n_landmarks": 150}, "random_state": 0}
+    near = SymMF(4, **given).fit(X)
+    with dask.config.set(scheduler=scheduler):
+        far = SymMF(4, **given).fit(blocks(X, rows))
+    assert far.n_landmarks_ == near.n_landmarks_ == 150
+    np.testing.assert_array_equal(far.H_, near.H_)
+    np.testing.assert_array_equal(far.labels_, near.labels_)
+    assert symmf.accuracy(y, far.labels_) > 0.99
+
+
+@pytest.mark.parametrize("n_landmarks", [None, 150])
+def test_sparse_rows_are_texts(n_landmarks) -> None:
+    rng = np.random.default_rng(0)
+    rates = np.kron(np.eye(3), np.full(30, 0.3)) + 0.02
+    y = rng.integers(3, size=400)
+    X = sparse.csr_matrix(rng.poisson(rates[y]).astype(float))
+    array = sparse_blocks(X, [X[:120], X[120:130], X[130:]])
+    options = {} if n_landmarks is None else {"n_landmarks": n_landmarks}
+    given = {"similarity_options": options, "random_state": 0}
+    near, far = SymMF(3, **given).fit(X), SymMF(3, **given).fit(array)
+    assert far.similarity_ == "text"
+    np.testing.assert_array_equal(far.labels_, near.labels_)
+    np.testing.assert_array_equal(far.predict(array), near.predict(X))
+    assert symmf.accuracy(y, far.labels_) > 0.95
 
 
 def test_extreme_values_are_scaled_as_in_memory(X) -> None:
@@ -180,8 +212,8 @@ def refusals(X):
     wrong[5, 80] += 1
     return {
         r"first in row 61": lambda: gram.fit(blocks(nan)),
-        r"mutual_knn.* needs all rows in memory.*X\.compute\(\)": lambda: SymMF(
-            2, similarity="mutual_knn"
+        r"gaussian.* needs all rows in memory.*X\.compute\(\)": lambda: SymMF(
+            2, similarity="gaussian"
         ).fit(array),
         "divide X before": lambda: SymMF(
             2, similarity="cosine", similarity_options={"feature_scale": "range"}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -60,6 +60,16 @@ class Assignment:
         nearest = np.argmin(squares - 2 * (Z @ self.centres.T), axis=1)
         return np.asarray(self.centre_labels[nearest])
 
+    def of_samples(self, labels: LabelArray) -> Assignment:
+        """Return the same with the labels of all samples, numbered by size."""
+        numbered = number_by_size(labels)
+        # A centre or column that no sample has chosen takes the last cluster.
+        number = np.full(
+            max(labels.max(), self.centre_labels.max()) + 1, numbered.max()
+        )
+        number[labels] = numbered
+        return replace(self, labels=numbered, centre_labels=number[self.centre_labels])
+
 
 def check_assignment(kind: str, options: dict[str, Any]) -> None:
     """Raise InputError unless these are options of this way to assign labels."""
@@ -81,6 +91,7 @@ def assign_labels(
     product: Callable[[FloatArray], FloatArray],
     rng: np.random.Generator,
     copy_of: Any = None,
+    counts: Any = None,
 ) -> Assignment:
     """Assign labels to the rows of H.
 
@@ -99,6 +110,8 @@ def assign_labels(
     rng
     copy_of : (samples,) array of int, optional
         The row of every sample; by default each row is one.
+    counts : (n,) array of int, optional
+        How many samples each row stands for, for k-means.
     """
     Z = unit_rows(H) if unit else H
     centres = None
@@ -117,16 +130,15 @@ def assign_labels(
             given = {name: v for name, v in options.items() if name != "init"}
             labels = litekmeans(Z, n_clusters, random_state=rng, **given).labels
         else:
-            labels = kmeans_rows(Z, n_clusters, random_state=rng, **options)
+            labels = kmeans_rows(
+                Z, n_clusters, random_state=rng, weights=counts, **options
+            )
         # A cluster without rows has no centre.
         labels = np.unique(labels, return_inverse=True)[1]
         centre_labels = np.arange(labels.max() + 1)
-        centres = cluster_means(Z, labels, len(centre_labels))
+        centres = cluster_means(Z, labels, len(centre_labels), counts)
     own = labels if copy_of is None else labels[copy_of]
-    numbered = number_by_size(own)
-    # A column that no row has chosen takes the last cluster.
-    number = np.full(max(labels.max(), centre_labels.max()) + 1, numbered.max())
-    number[own] = numbered
-    return Assignment(
-        labels=numbered, centres=centres, centre_labels=number[centre_labels], unit=unit
+    assigned = Assignment(
+        labels=own, centres=centres, centre_labels=centre_labels, unit=unit
     )
+    return assigned.of_samples(own)

@@ -37,6 +37,7 @@ def kmeans_rows(
     random_state: RandomState = None,
     max_iter: int = 100,
     init: Init = "k-means++",
+    weights: FloatArray | None = None,
 ) -> LabelArray:
     """Cluster the rows of ``Z`` with scikit-learn's k-means.
 
@@ -46,7 +47,7 @@ def kmeans_rows(
     pivoted QR finds, the others from k-means++; made for the rows of n_clusters
     eigenvectors, where a few runs then do what many random ones do. Above 50,000 rows
     there are fewer restarts (at least 3), none from rows drawn uniformly, and the log
-    says so.
+    says so. ``weights``: how often each row counts.
     """
     n = Z.shape[0]
     _check(n_clusters, n)
@@ -76,7 +77,7 @@ def kmeans_rows(
         # Fewer distinct rows than clusters: fewer clusters is the right answer.
         warnings.simplefilter("ignore", ConvergenceWarning)
         for run in runs:
-            run.fit(Z)
+            run.fit(Z, sample_weight=weights)
     best = min(runs, key=lambda run: run.inertia_)
     return np.asarray(best.labels_, dtype=np.int64)
 

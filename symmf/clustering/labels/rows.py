@@ -56,18 +56,23 @@ def argmax_rows(H: FloatArray, MH: FloatArray | None = None) -> LabelArray:
     return labels
 
 
-def cluster_sums(Z: AnyMatrix, labels: LabelArray, k: int) -> FloatArray:
-    """Return the sum of the rows of Z in each of k clusters."""
+def cluster_sums(
+    Z: AnyMatrix, labels: LabelArray, k: int, weights: Any = None
+) -> FloatArray:
+    """Return the (weighted) sum of the rows of Z in each of k clusters."""
     n = len(labels)
-    members = sparse.csr_array((np.ones(n), labels, np.arange(n + 1)), shape=(n, k))
+    each = np.ones(n) if weights is None else np.asarray(weights, dtype=np.float64)
+    members = sparse.csr_array((each, labels, np.arange(n + 1)), shape=(n, k))
     sums = members.T @ Z
     return sums.toarray() if sparse.issparse(sums) else np.asarray(sums)
 
 
-def cluster_means(Z: AnyMatrix, labels: LabelArray, k: int) -> FloatArray:
-    """Return the mean row of each of k clusters, none of which is empty."""
-    sizes = np.bincount(labels, minlength=k)
-    return np.asarray(cluster_sums(Z, labels, k) / sizes[:, None])
+def cluster_means(
+    Z: AnyMatrix, labels: LabelArray, k: int, weights: Any = None
+) -> FloatArray:
+    """Return the (weighted) mean row of each of k clusters, none of which is empty."""
+    sizes = np.bincount(labels, weights=weights, minlength=k)
+    return np.asarray(cluster_sums(Z, labels, k, weights) / sizes[:, None])
 
 
 def number_by_size(labels: Any) -> LabelArray:

@@ -15,8 +15,8 @@ from symmf.clustering.checks import check_range
 from symmf.clustering.labels import number_by_size, unit_rows
 from symmf.clustering.labels.assign import Assignment, assign_labels
 from symmf.clustering.labels.rows import cluster_means
-from symmf.clustering.symmf.distributed import extend_distributed
 from symmf.clustering.symmf.interpret import Interpretable
+from symmf.clustering.symmf.landmarks import Learned, in_blocks, learned_from
 from symmf.clustering.symmf.outliers import THRESHOLD
 from symmf.clustering.symmf.prepare import Prepared, prepare
 from symmf.clustering.symmf.recipe import Recipe, recipe_for, recipe_of_columns
@@ -24,6 +24,7 @@ from symmf.common.notation import AnyMatrix, FloatArray, LabelArray
 from symmf.common.seeds import RandomState
 from symmf.common.validation import is_dask
 from symmf.constraints import ConstraintLike
+from symmf.errors import InputError
 from symmf.features.columns import MixedColumns, encoder_for
 from symmf.similarity import SimilarityName, SymmetricOperator, regularise
 from symmf.solvers import Factorization, Solver, SolverName, factorize
@@ -59,8 +60,8 @@ class SymMF(
         ``cosine_knn``, ``scaled_gram``, ``cosine_power``, ``diffusion``,
         ``partitions`` (the share of ``n_partitions`` runs of k-means that put two rows
         together; what ``auto`` is for data frames whose columns are mostly words),
-        ``precomputed``. Rows of a dask array stay where they are: ``centred_cosine``
-        (also for ``auto``, with a warning), ``cosine``, ``inner_product`` or
+        ``precomputed``. Rows of a dask array stay where they are: ``auto``,
+        ``mutual_knn``, ``text``, ``centred_cosine``, ``cosine``, ``inner_product`` and
         ``precomputed``.
     similarity_options : dict, optional
         Passed to the similarity; for ``text`` ``n_components`` (100), ``tf`` ("raw"
@@ -68,7 +69,11 @@ class SymMF(
         every similarity of dense rows ``feature_scale``, what features are divided
         by first: "none", "range" (between the 5 and 95 % quantiles), "deviation", or
         "auto" (with ``mutual_knn``: "range" if few features carry nearly all of the
-        variance, else "none").
+        variance, else "none"). With ``mutual_knn`` of dense rows and ``text``
+        ``n_landmarks``, from how many rows is learned; the others get their places
+        beside them. All, of up to 20,000 rows; of more, 5000 landmarks, which are means
+        of ten times as many rows (100 for each cluster if that is more, 20,000 at
+        most), or 20,000 texts.
     n_columns : int or str, optional
         Columns of H; ``n_clusters`` by default, twice as many for text. ``"k"``,
         ``"2k"`` ...: so many times the number of clusters.
@@ -117,7 +122,10 @@ class SymMF(
     labels_ : (n,) array
         Cluster of each sample.
     H_ : (n, n_clusters) array
-        The factor.
+        The factor; its rows are those of ``n_landmarks_`` landmarks if not all rows
+        were learned from (``fit_transform`` returns a row for every sample).
+    n_landmarks_ : int or None
+        Size of the matrix that was factored; None: that of the data.
     P_ : (n, n_clusters) array or None
         The second factor of a split method.
     matrix_ : str
@@ -228,14 +236,28 @@ class SymMF(
         self._remember(X, recipe)
         k = self._choose_number(X, rng) if auto else int(self.n_clusters)
         self.n_clusters_ = k
-        data = prepare(X, recipe, k)
+        learned = Learned(rows=X)
+        if recipe.learns_from_part:
+            learned = learned_from(
+                X, k, recipe.n_landmarks, rng, condensed=recipe.distinct
+            )
+        data = prepare(learned.rows, recipe, k, learned.n_landmarks)
         M = regularise(data.A, recipe.weight)
         fit = self._factorize(M, recipe, rng)
-        assigned = self._assign(fit.H, M, recipe, rng, data.copy_of)
+        assigned = self._assign(fit.H, M, recipe, rng, data)
         if recipe.refine:
+            if learned.others is not None:
+                raise InputError(
+                    "label_options={'refine': True} looks at all rows, and there are "
+                    f"{X.shape[0]}; leave it out, or give as many n_landmarks."
+                )
             assigned = self._refine(X, assigned, data, fit.H, rng)
-        self._store(fit, M, recipe.words(data.scaling.kind))
+        self.n_landmarks_ = None if learned.others is None else len(fit.H)
+        self._store(fit, M, recipe.words(data.scaling.kind, self.n_landmarks_))
         self._store_choices(data, assigned, recipe)
+        if learned.others is not None:
+            self._assignment = assigned.of_samples(self._place(learned.others))
+            self.labels_ = self._assignment.labels
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Cluster the rows of X; see :meth:`Clusterer.fit`."""
@@ -313,7 +335,7 @@ class SymMF(
         M: SymmetricOperator,
         recipe: Recipe,
         rng: np.random.Generator,
-        copy_of: Any = None,
+        data: Prepared | None = None,
     ) -> Assignment:
         return assign_labels(
             H,
@@ -324,7 +346,8 @@ class SymMF(
             published=recipe.published,
             product=M.matmat,
             rng=rng,
-            copy_of=copy_of,
+            copy_of=None if data is None else data.copy_of,
+            counts=None if data is None else data.counts,
         )
 
     def _store_choices(
@@ -371,22 +394,32 @@ class SymMF(
 
     def fit_transform(self, X: Any, y: Any = None) -> FloatArray:
         """Cluster the rows of X and return their rows of H."""
-        return self.fit(X, y).H_
+        self.fit(X, y)
+        return self.H_ if self.n_landmarks_ is None else self._extend(X)
 
     def predict(self, X: Any) -> LabelArray:
         """Return the clusters of new rows: those of the nearest centres in H.
 
         A copy of a training row gets the row of H of that row.
         """
-        rows = self._extend(X)
-        return self._assignment.assign(rows)
+        return self._place(self._new_rows(X))
+
+    def _place(self, X: Any) -> LabelArray:
+        """Return the clusters of checked rows, a block at a time."""
+        extend, assign = self._new_points.extend, self._assignment.assign
+        labels: LabelArray = in_blocks(lambda block: assign(extend(block)), X)
+        return labels
 
     def _extend(self, X: Any) -> FloatArray:
         """Return rows of H; scikit-learn may turn those of ``transform`` to frames."""
+        rows: FloatArray = in_blocks(self._new_points.extend, self._new_rows(X))
+        return rows
+
+    def _new_rows(self, X: Any) -> Any:
+        """Check rows, and bring them into the scale of the fit."""
         check_is_fitted(self)
         if is_dask(X):
-            rows = self._scaled(self._check_dask(X, reset=False))
-            return extend_distributed(self._new_points, rows)
+            return self._scaled(self._check_dask(X, reset=False))
         X = self._scaled(self._check_rows(X, reset=False))
         check_range(X, new=True)
-        return self._new_points.extend(X)
+        return X

@@ -18,10 +18,9 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from scipy import sparse
 
 from symmf.clustering.labels import kmeans_rows, unit_rows
-from symmf.clustering.symmf.distributed import Distributed
+from symmf.clustering.symmf.landmarks import take_rows
 from symmf.clustering.symmf.prepare import Prepared, prepare
 from symmf.clustering.symmf.recipe import Recipe
 from symmf.clustering.symmf.structure import (
@@ -33,6 +32,8 @@ from symmf.clustering.symmf.structure import (
     log_eigengaps,
 )
 from symmf.common.notation import AnyMatrix, FloatArray, LabelArray
+from symmf.distributed.operators import DistributedMatrix
+from symmf.distributed.rows import DistributedRows
 from symmf.linalg import solve_eigenpairs
 from symmf.metrics import silhouette
 from symmf.similarity import SymmetricOperator
@@ -122,7 +123,9 @@ def compare_numbers(
     rng : Generator
         For the starts of k-means.
     """
-    if not isinstance(X, Distributed):
+    if recipe.learns_from_part or not isinstance(
+        X, DistributedRows | DistributedMatrix
+    ):
         X = part_of(X, sample_of(X.shape[0]), recipe)
     if isinstance(X, np.ndarray) and not recipe.square and _alike(X):
         return _nothing(Structure(verdict="none", depth=0.0, eigengap=0.0))
@@ -173,10 +176,10 @@ def sample_of(n: int) -> npt.NDArray[np.intp]:
 
 def part_of(X: Any, rows: Any, recipe: Recipe) -> Any:
     """Return X of some rows alone; of a similarity their columns too."""
-    if len(rows) == X.shape[0]:
+    if len(rows) == X.shape[0] and not isinstance(X, DistributedRows):
         return X
-    X = sparse.csr_array(X) if sparse.issparse(X) else X
-    return X[rows][:, rows] if recipe.square else X[rows]
+    X = take_rows(X, rows)
+    return X[:, rows] if recipe.square else X
 
 
 def compared_rows(data: Prepared, X: AnyMatrix, recipe: Recipe) -> FloatArray | None:

@@ -12,29 +12,29 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from symmf.clustering.symmf.distributed import Distributed, distributed_similarity
 from symmf.clustering.symmf.extend import (
     Extension,
     GivenExtension,
     GramExtension,
     GraphExtension,
 )
+from symmf.clustering.symmf.landmarks import condense
 from symmf.clustering.symmf.partitions import Partitions
-from symmf.clustering.symmf.recipe import Recipe
+from symmf.clustering.symmf.recipe import GRAMS, Recipe
 from symmf.common.notation import AnyMatrix, FloatArray
-from symmf.distributed.operators import DistributedGram
+from symmf.distributed.operators import DistributedGram, DistributedMatrix
+from symmf.distributed.rows import DistributedRows
 from symmf.errors import InputError
 from symmf.features.text import LSA, TermWeights, are_counts
-from symmf.linalg.threads import in_threads
 from symmf.similarity import SIMILARITIES, SymmetricOperator, build_similarity
 from symmf.similarity.graphs.mutual import mutual_graph
 from symmf.similarity.scaling import Scaling, distinct_rows
 
-# Rows that are weighted and projected at a time.
-_SLICE_ROWS = 25_000
 # Runs of k-means have up to four times so many clusters.
 _MOST_PARTS = 50
-_GRAMS = ("centred_cosine", "cosine", "inner_product", "scaled_gram")
+_OF_FEATURES = (*GRAMS, "scaled_gram")
+# Landmarks that a row is joined to.
+_NEAREST_LANDMARKS = 5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,22 +53,8 @@ class TextFeatures:
         return cls(weights=weights, lsa=LSA(n_components).fit(weighted))
 
     def rows(self, X: AnyMatrix) -> FloatArray:
-        """Return the unit rows, a slice after the other where there are many."""
+        """Return the unit rows."""
         X = sparse.csr_array(X)
-        n = X.shape[0]
-        if n <= _SLICE_ROWS:
-            return self._slice(X)
-        components = self.lsa.components_
-        out = np.empty((n, len(components)), components.dtype)
-
-        def fill(first: int) -> None:
-            rows = slice(first, min(first + _SLICE_ROWS, n))
-            out[rows] = self._slice(X[rows])
-
-        in_threads(fill, range(0, n, _SLICE_ROWS))
-        return out
-
-    def _slice(self, X: AnyMatrix) -> FloatArray:
         weighted = X if self.weights is None else self.weights.transform(X)
         return self.lsa.transform(weighted)
 
@@ -88,8 +74,8 @@ class NewPoints:
         if self.extension is None:
             raise InputError(
                 "New points can be placed with the similarities auto, mutual_knn, "
-                f"text, partitions, {', '.join(_GRAMS)} and precomputed; fit with one "
-                "of these."
+                f"text, partitions, {', '.join(_OF_FEATURES)} and precomputed; fit "
+                "with one of these."
             )
         if self.text is not None:
             X = self.text.rows(X)
@@ -109,6 +95,8 @@ class Prepared:
         Of the features.
     text : TextFeatures, Partitions or None
         What makes rows of those that were given.
+    counts : (n,) array of int or None
+        How many rows each landmark stands for; None: rows are not condensed.
     copy_of : (n,) array or None
         Which of the distinct rows every sample is; None: rows are samples.
     extension : callable or None
@@ -118,6 +106,7 @@ class Prepared:
     A: SymmetricOperator
     scaling: Scaling
     text: TextFeatures | Partitions | None = None
+    counts: npt.NDArray[np.intp] | None = None
     copy_of: npt.NDArray[np.intp] | None = None
     extension: Callable[..., Extension] | None = None
 
@@ -135,7 +124,9 @@ class Prepared:
         )
 
 
-def prepare(X: AnyMatrix, recipe: Recipe, n_clusters: int) -> Prepared:
+def prepare(
+    X: AnyMatrix, recipe: Recipe, n_clusters: int, n_landmarks: int | None = None
+) -> Prepared:
     """Build the similarity that a recipe asks for.
 
     Parameters
@@ -144,18 +135,22 @@ def prepare(X: AnyMatrix, recipe: Recipe, n_clusters: int) -> Prepared:
     recipe : Recipe
     n_clusters : int
         Copies are left out only if more distinct rows than this remain.
+    n_landmarks : int, optional
+        Condense the rows to so many.
     """
     name, options = recipe.similarity, recipe.similarity_options
     text: TextFeatures | Partitions | None = None
-    copy_of = None
+    copy_of, counts = None, None
     extension: Callable[..., Extension] | None = None
     if name == "precomputed":
         extension = GivenExtension
-    if isinstance(X, Distributed):
-        A = distributed_similarity(X, name)
-        if isinstance(A, DistributedGram):
-            extension = partial(GramExtension.distributed, A)
-        return Prepared(A=A, scaling=Scaling(kind="none"), extension=extension)
+    if isinstance(X, DistributedMatrix):
+        return Prepared(A=X, scaling=Scaling(kind="none"), extension=extension)
+    if isinstance(X, DistributedRows):
+        centre, unit = name == "centred_cosine", name != "inner_product"
+        far = DistributedGram(X, centre=centre, unit=unit)
+        extension = partial(GramExtension.distributed, far)
+        return Prepared(A=far, scaling=Scaling(kind="none"), extension=extension)
     if recipe.text is not None:
         text = TextFeatures.of(X, **recipe.text)
     elif recipe.partitions:
@@ -169,19 +164,27 @@ def prepare(X: AnyMatrix, recipe: Recipe, n_clusters: int) -> Prepared:
     bound.apply_defaults()
     asked = bound.arguments
     if name == "mutual_knn":
-        if recipe.distinct:
+        known = ("n_neighbors", "local_neighbor", "weight_floor")
+        given = {option: asked[option] for option in known}
+        if n_landmarks is not None:
+            X, counts = condense(X, n_landmarks, n_clusters)
+            given["n_neighbors"] = min(_NEAREST_LANDMARKS, given["n_neighbors"])
+        elif recipe.distinct:
             X, copy_of = _distinct(X, max(n_clusters, asked["n_neighbors"]))
         graph = mutual_graph(X, **options)
         A = graph.S
-        known = ("n_neighbors", "local_neighbor", "weight_floor")
-        given = {option: asked[option] for option in known}
         extension = partial(GraphExtension, rows=X, graph=graph, **given)
     else:
         A = build_similarity(X, name, **options)
-    if name in _GRAMS:
+    if name in _OF_FEATURES:
         extension = partial(GramExtension.of, X, name, asked.get("floor", 0.0))
     return Prepared(
-        A=A, scaling=scaling, text=text, copy_of=copy_of, extension=extension
+        A=A,
+        scaling=scaling,
+        text=text,
+        counts=counts,
+        copy_of=copy_of,
+        extension=extension,
     )
 
 

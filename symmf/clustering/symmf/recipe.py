@@ -15,7 +15,6 @@ from scipy import sparse
 
 from symmf.clustering.base import matrix_words
 from symmf.clustering.labels.assign import ASSIGNMENTS, check_assignment
-from symmf.clustering.symmf.distributed import Distributed, check_similarity
 from symmf.common.notation import AnyMatrix
 from symmf.common.validation import (
     check_choice,
@@ -25,6 +24,8 @@ from symmf.common.validation import (
     option_names,
 )
 from symmf.constraints import Constraint, ConstraintLike, as_constraint
+from symmf.distributed.operators import DistributedMatrix
+from symmf.distributed.rows import DistributedRows
 from symmf.errors import InputError
 from symmf.features.columns import MixedColumns
 from symmf.similarity import SIMILARITIES
@@ -38,6 +39,8 @@ RECIPES = ("auto", "text", "partitions")
 TEXT_OPTIONS = ("n_components", "tf", "floor", "power")
 #: runs of k-means whose co-association is the similarity ``partitions``
 N_PARTITIONS = 30
+#: inner products, which need products with rows and nothing else
+GRAMS = ("centred_cosine", "cosine", "inner_product")
 # Of ``solver_options``, what the loop is given and not the solver.
 _OF_THE_LOOP = ("start", "max_seconds", "callback")
 
@@ -61,6 +64,10 @@ class Recipe:
         What divides the features.
     distinct : bool
         Cluster distinct rows; copies take the label of theirs.
+    learns_from_part : bool
+        Of many rows, learn from some and give the others their places.
+    n_landmarks : int or None
+        From how many; None: by :mod:`symmf.clustering.symmf.landmarks`.
     weight : float
         lambda.
     columns : int
@@ -88,6 +95,8 @@ class Recipe:
     partitions: int = 0
     scale: str = "none"
     distinct: bool = False
+    learns_from_part: bool = False
+    n_landmarks: int | None = None
     weight: float = 0.5
     columns: int = 1
     all_columns: int | None = None
@@ -119,9 +128,19 @@ class Recipe:
         nonnegative = self.constraint.name == "nonnegative"
         return self.unit_rows and nonnegative and self.loop.get("start") is None
 
-    def words(self, scale: str) -> str:
-        """Say which matrix is factored; ``scale`` is what divided the features."""
+    def words(self, scale: str, n_landmarks: int | None = None) -> str:
+        """Say which matrix is factored.
+
+        Parameters
+        ----------
+        scale : str
+            What divided the features.
+        n_landmarks : int or None
+            Its size, if it is not that of the data.
+        """
         options = {**(self.text or {}), **self.similarity_options}
+        if n_landmarks is not None:
+            options["n_landmarks"] = n_landmarks
         if scale != "none":
             options["feature_scale"] = scale
         return matrix_words(self.name, options, self.weight)
@@ -178,7 +197,7 @@ def recipe_for(
     for name, value in asked_of_rows.items():
         if not isinstance(value, bool):
             raise InputError(f"label_options: {name} is True or False, not {value!r}.")
-        no_rows = recipe.square or isinstance(X, Distributed)
+        no_rows = recipe.square or isinstance(X, DistributedRows | DistributedMatrix)
         if value and (no_rows or (name == "refine" and sparse.issparse(X))):
             raise InputError(f"label_options: {name} is for rows of numbers in memory.")
     return replace(_labels(recipe, labels, given), **asked_of_rows)
@@ -204,12 +223,11 @@ def _similarity(
     centred cosines.
     """
     check_name("similarity", name, [*RECIPES, *SIMILARITIES])
-    dense = not sparse.issparse(X)
+    far = isinstance(X, DistributedRows)
+    dense = not (X.sparse if far else sparse.issparse(X))
     if name == "auto" and published:
         name = "centred_cosine"
-    if isinstance(X, Distributed):
-        name = check_similarity(name)
-    elif name == "auto":
+    if name == "auto":
         name = "mutual_knn" if dense else "text"
     recipe = Recipe(similarity=name, label_options={"n_init": 20})
     if name == "text":
@@ -220,6 +238,7 @@ def _similarity(
             columns=2,
             unit_rows=True,
             labels="merge",
+            learns_from_part="power" not in options,
         )
     if name == "partitions":
         recipe = Recipe(
@@ -234,15 +253,31 @@ def _similarity(
             similarity=name,
             scale="auto" if dense else "none",
             distinct=dense,
+            learns_from_part=dense or far,
             unit_rows=True,
             # On the benchmark of quality no worse than 10 random starts were.
             label_options={"n_init": 4, "init": "cluster_qr"},
         )
+    if far and name not in GRAMS and not recipe.learns_from_part:
+        raise InputError(
+            f"similarity={name!r} with these options needs all rows in memory, and X "
+            f"is a dask array. Use auto, mutual_knn, text, {', '.join(GRAMS)} or "
+            "precomputed, or give X.compute() if the rows fit in memory."
+        )
+    n_landmarks = options.pop("n_landmarks", None)
+    if n_landmarks is not None:
+        if not recipe.learns_from_part:
+            raise InputError(
+                f"n_landmarks is for mutual_knn of dense rows and for text, not for "
+                f"{name}."
+            )
+        check_number("n_landmarks", n_landmarks, least=2, whole=True)
     scale = options.pop("feature_scale", "auto")
     check_choice("feature_scale", scale, SCALES)
     if scale == "auto":
         scale = recipe.scale
-    if scale != "none" and (recipe.name in RECIPES or not isinstance(X, np.ndarray)):
+    divisible = isinstance(X, np.ndarray) or (far and name == "mutual_knn" and dense)
+    if scale != "none" and (recipe.name in RECIPES or not divisible):
         raise InputError(
             f"feature_scale={scale!r} divides dense features in memory; for other rows "
             "leave it out, and divide X before it is given."
@@ -250,8 +285,11 @@ def _similarity(
     known: Sequence[str] = TEXT_OPTIONS
     if name != "text":
         known = option_names(SIMILARITIES[recipe.similarity], skip=1)
-    check_options(f"The similarity {name!r}", options, [*known, "feature_scale"])
-    return replace(recipe, scale=scale, similarity_options=options)
+    known = [*known, "feature_scale", "n_landmarks"]
+    check_options(f"The similarity {name!r}", options, known)
+    return replace(
+        recipe, scale=scale, n_landmarks=n_landmarks, similarity_options=options
+    )
 
 
 def _columns(asked: int | str | None, usual: int) -> dict[str, Any]:

@@ -19,7 +19,6 @@ from scipy.sparse.csgraph import connected_components, minimum_spanning_tree
 
 from symmf.common.notation import AnyMatrix, FloatArray
 from symmf.common.validation import check_number
-from symmf.similarity.graphs.forest import forest_neighbours, join_many
 from symmf.similarity.graphs.neighbours import (
     TREE_FEATURES,
     local_scales,
@@ -39,9 +38,6 @@ _SCALE_FLOOR = 1e-3
 # Where no tree is of use all distances are kept up to so many rows, 72 MB, because
 # joining components asks for them again.
 _FEW_ROWS = 3000
-# Above so many rows of more than so many features neighbours are approximate, and so
-# are the nearest pairs of components.
-MANY_ROWS, _FOREST_FEATURES = 20_000, 8
 # Up to so many rows a sparse factor of a graph in three dimensions fits in memory.
 _THIN_ROWS = 100_000
 
@@ -168,9 +164,6 @@ def _nearest(
     X: AnyMatrix, D: FloatArray | None, q: int
 ) -> tuple[FloatArray, npt.NDArray[np.intp]]:
     """Return distances and indices of the q nearest other rows, nearest first."""
-    n, m = X.shape
-    if n > MANY_ROWS and m > _FOREST_FEATURES and not sparse.issparse(X):
-        return forest_neighbours(X, q)
     if D is None:
         near = nearest_neighbours(X, q)
         return np.sqrt(near.squared_distance), near.index
@@ -214,9 +207,6 @@ def _join(X: AnyMatrix, D: FloatArray | None, graph: Any) -> Any:
         count, component = connected_components(graph, directed=False)
         if count == 1:
             return graph
-        if len(component) > MANY_ROWS and not sparse.issparse(X):
-            graph = _with_pairs(graph, join_many(X, component, count))
-            continue
         largest = int(np.argmax(np.bincount(component)))
         pairs = []
         for c in range(count):

@@ -34,6 +34,9 @@ _ROUNDING = 1e-14
 # A tree takes less time from so many rows on, up to so many features; its leaves hold
 # about so many rows.
 _TREE_ROWS, TREE_FEATURES, _LEAF = 500, 15, 30
+# Other rows are looked for in a tree up to so many features; above, among so many more
+# candidates than are asked for.
+_NARROW_TREE, _SPARE = 4, 3
 # Above so many rows of at most so many features scikit-learn's search is faster.
 _MANY_ROWS, _NARROW = 4000, 64
 
@@ -126,19 +129,73 @@ def nearest_neighbours(X: AnyMatrix, q: int) -> Neighbours:
 def nearest_rows(
     X: AnyMatrix, Y: AnyMatrix, q: int
 ) -> tuple[FloatArray, npt.NDArray[np.intp]]:
-    """Return distances and indices of the q rows of X nearest to each row of Y."""
-    if X.shape[1] <= TREE_FEATURES and not sparse.issparse(X):
-        distance, index = cKDTree(X, leafsize=_LEAF).query(Y, list(range(1, q + 1)))
-        return distance, index
-    from sklearn.neighbors import NearestNeighbors
+    """Return distances and indices of the q rows of X nearest to each row of Y.
 
-    search = NearestNeighbors(n_neighbors=q, algorithm="brute").fit(X)
-    distance, index = search.kneighbors(Y)
+    Examples
+    --------
+    >>> distance, index = nearest_rows(np.array([[0.0], [3.0]]), np.array([[1.0]]), 2)
+    >>> distance, index
+    (array([[1., 2.]]), array([[0, 1]]))
+    """
+    if sparse.issparse(X):
+        from sklearn.neighbors import NearestNeighbors
+
+        search = NearestNeighbors(n_neighbors=q, algorithm="brute").fit(X)
+        distance, index = search.kneighbors(Y)
+        return distance, index
+    if X.shape[1] <= _NARROW_TREE:
+        return _tree_search(X, Y, q)
+    X, Y = np.asarray(X, dtype=np.float64), np.asarray(Y, dtype=np.float64)
+    origin = np.median(X, axis=0)
+    squares, index, doubtful = _by_products(X, Y, q, origin, np.float32)
+    if doubtful.any():
+        again = _by_products(X, Y[doubtful], q, origin, np.float64)
+        squares[doubtful], index[doubtful] = again[:2]
+    return np.sqrt(squares), index
+
+
+def _tree_search(
+    X: FloatArray, Y: FloatArray, q: int
+) -> tuple[FloatArray, npt.NDArray[np.intp]]:
+    distance, index = cKDTree(X, leafsize=_LEAF).query(Y, list(range(1, q + 1)))
     return distance, index
 
 
+def _by_products(
+    X: FloatArray, Y: FloatArray, q: int, origin: FloatArray, dtype: Any
+) -> tuple[FloatArray, npt.NDArray[np.intp], npt.NDArray[np.bool_]]:
+    """Take some more than q candidates by products in a precision, measure them.
+
+    The third array tells for which rows of Y rounding may have hidden a nearer row.
+    """
+    n, m = X.shape
+    count = min(q + _SPARE, n)
+    B, C = (X - origin).astype(dtype), (Y - origin).astype(dtype)
+    level = np.einsum("ij,ij->i", B, B)
+    # One product gives ||b||^2 - 2 b.y, the squared distance but for ||y||^2.
+    shifted = np.vstack([-2 * B.T, level])
+    widened = np.hstack([C, np.ones((len(C), 1), dtype)])
+    index = np.empty((len(Y), q), dtype=np.intp)
+    squares = np.empty((len(Y), q))
+    doubtful = np.zeros(len(Y), dtype=bool)
+    reach = np.sqrt(float(level.max(initial=0)))
+    for first in range(0, len(Y), _SLAB_ROWS):
+        rows = slice(first, first + _SLAB_ROWS)
+        near, value = smallest(widened[rows] @ shifted, count)
+        D = X[near] - Y[rows, None]
+        found = np.einsum("ijk,ijk->ij", D, D)
+        order = np.lexsort((near, found), axis=1)[:, :q]
+        index[rows] = np.take_along_axis(near, order, axis=1)
+        squares[rows] = np.take_along_axis(found, order, axis=1)
+        own = np.einsum("ij,ij->i", C[rows], C[rows], dtype=np.float64)
+        slack = m * np.finfo(dtype).eps * (np.sqrt(own) + reach) ** 2
+        if count < n:
+            doubtful[rows] = squares[rows, -1] > own + value[:, -1] - slack
+    return squares, index, doubtful
+
+
 def _by_tree(X: FloatArray, q: int) -> Neighbours:
-    distance, index = nearest_rows(X, X, q + 1)
+    distance, index = _tree_search(X, X, q + 1)
     # A row is its own nearest, unless it has copies: then it may stand anywhere.
     own = index == np.arange(len(X))[:, None]
     own[~own.any(axis=1), -1] = True
