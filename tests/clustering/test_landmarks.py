@@ -128,3 +128,13 @@ def test_landmarks_of_other_similarities_are_refused(rings) -> None:
     given = {"similarity": "cosine", "similarity_options": some(50)}
     with pytest.raises(InputError, match="n_landmarks is for mutual_knn"):
         SymMF(2, **given).fit(rings[0])
+
+
+def test_memberships_and_evidence_are_of_all_rows(rings) -> None:
+    X, _ = rings
+    model = SymMF(2, similarity_options=some(300), random_state=0).fit(X[:900])
+    assert model.membership_.shape == (900, 2)
+    np.testing.assert_array_equal(model.membership_.argmax(axis=1), model.labels_)
+    assert model.evidence_.sentence
+    with pytest.raises(InputError, match=r"'refine': True.* looks at all rows"):
+        model.set_params(label_options={"refine": True}).fit(X[:900])
