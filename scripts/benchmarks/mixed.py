@@ -101,7 +101,9 @@ def _kmeans(frame: pd.DataFrame, k: int) -> LabelArray:
     from sklearn.cluster import KMeans
 
     numbers, words = _parts(frame)
-    Z = np.hstack([_standard(numbers), pd.get_dummies(words).to_numpy(dtype=float)])
+    Z = _standard(numbers)
+    if not words.empty:
+        Z = np.hstack([Z, pd.get_dummies(words).to_numpy(dtype=float)])
     return KMeans(k, n_init=10, random_state=SEED).fit_predict(Z)
 
 

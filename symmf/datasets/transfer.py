@@ -5,7 +5,9 @@ from __future__ import annotations
 import hashlib
 import logging
 import os
+import threading
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, BinaryIO, Protocol
 
@@ -16,8 +18,14 @@ logger = logging.getLogger(__name__)
 # Seconds to wait before another attempt at the same source.
 PAUSES = (0.5, 1.0)
 TIMEOUT = 30.0
+# A server that gives less than so many bytes per second, over so many seconds and more,
+# is given up; what came stays for the next attempt.
+LEAST_RATE = 1_000.0
+PATIENCE = 60.0
+# Seconds between two looks at it.
+_LOOK = 0.05
 MOST = 1_000_000_000
-CHUNK = 1 << 16
+CHUNK = 1 << 14
 
 
 class ProgressBar(Protocol):
@@ -65,6 +73,7 @@ class ResumingDownloader:
             # Its name can be known before, so that a link under it is not followed.
             flags = os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW
             with os.fdopen(os.open(self.part, flags, 0o666), "ab") as file:
+                limited = _Limited(file, self.most)
                 if file.tell():
                     headers["Range"] = f"bytes={file.tell()}-"
                 download = HTTPDownloader(
@@ -72,9 +81,9 @@ class ResumingDownloader:
                     chunk_size=CHUNK,
                     timeout=TIMEOUT,
                     headers=headers,
-                    hooks={"response": _start_over_unless_partial(file)},
+                    hooks={"response": limited.start_over_unless_partial},
                 )
-                download(url, _Limited(file, self.most), pooch)
+                _watched(lambda: download(url, limited, pooch), limited)
             self.part.replace(output_file)
         finally:
             if self.part.exists() and self.part.stat().st_size == 0:
@@ -86,6 +95,18 @@ class _Limited:
 
     def __init__(self, file: BinaryIO, most: int) -> None:
         self._file, self._most = file, most
+        self.came = 0
+        self.response: Any = None
+
+    def start_over_unless_partial(self, response: Any, *_: Any, **__: Any) -> None:
+        """Look at the answer, before its content comes."""
+        self.response = response
+        # 200: the whole file comes; 416: there is nothing after what we have.
+        if response.status_code in (200, 416):
+            self._file.truncate(0)
+        # pooch raises on a refusal and leaves its connection open.
+        if response.status_code >= 400:
+            response.close()
 
     def write(self, data: bytes) -> int:
         if self._file.tell() + len(data) > self._most:
@@ -94,22 +115,45 @@ class _Limited:
             raise SourceFailed(
                 f"it gives more than the {self._most} bytes the file may have"
             )
+        self.came += len(data)
         return self._file.write(data)
 
     def flush(self) -> None:
         self._file.flush()
 
 
-def _start_over_unless_partial(file: BinaryIO) -> Any:
-    def hook(response: Any, *_: Any, **__: Any) -> None:
-        # 200: the whole file comes; 416: there is nothing after what we have.
-        if response.status_code in (200, 416):
-            file.truncate(0)
-        # pooch raises on a refusal and leaves its connection open.
-        if response.status_code >= 400:
-            response.close()
+def _watched(download: Callable[[], None], limited: _Limited) -> None:
+    """Download in a thread, and leave it when too little comes.
 
-    return hook
+    A byte a second keeps every single read alive; only the rate tells. What came stays
+    for the next attempt, and the thread ends with the connection it reads from.
+    """
+    failures: list[BaseException] = []
+
+    def work() -> None:
+        try:
+            download()
+        except BaseException as error:
+            failures.append(error)
+
+    began = time.monotonic()
+    thread = threading.Thread(target=work, daemon=True)
+    thread.start()
+    while thread.is_alive():
+        thread.join(_LOOK)
+        seconds = time.monotonic() - began
+        if seconds > PATIENCE and limited.came < LEAST_RATE * seconds:
+            if limited.response is not None:
+                raw = limited.response.raw
+                # Not in urllib3 before 2.3.
+                getattr(raw, "shutdown", raw.close)()
+                thread.join(TIMEOUT)
+                limited.response.close()
+            raise SourceFailed(
+                f"it is too slow: {limited.came:,} bytes in {seconds:.0f} seconds"
+            )
+    if failures:
+        raise failures[0]
 
 
 class SourceFailed(Exception):  # noqa: N818 (what happened, not an error)

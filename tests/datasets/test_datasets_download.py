@@ -1,8 +1,10 @@
 """Fetching from a server on this machine."""
 
+import contextlib
 import hashlib
 import os
 import threading
+import time
 import zipfile
 from dataclasses import dataclass, field, replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -88,6 +90,12 @@ class Handler(BaseHTTPRequestHandler):
         body = content[start:]
         self.send_header("Content-Length", str(len(body)))
         self.end_headers()
+        if fault == "slow":
+            with contextlib.suppress(OSError):
+                while True:
+                    self.wfile.write(b"?")
+                    time.sleep(0.05)
+            return
         self.wfile.write(body[: len(body) // 2] if fault == "cut" else body)
 
     def log_message(self, *_):
@@ -306,6 +314,17 @@ def test_a_server_that_never_ends_is_left(server, right, tmp_path):
     with pytest.raises(DataError, match=f"more than the {len(right)} bytes"):
         fetch(spec, tmp_path)
     assert everything(tmp_path) == ["tiny"]
+
+
+def test_a_server_that_gives_a_byte_now_and_then_is_left(
+    server, right, tmp_path, monkeypatch
+):
+    monkeypatch.setattr(transfer, "PATIENCE", 0.3)
+    server.files.update({"/a.mat": right, "/b.mat": right})
+    server.faults["/a.mat"] = ["slow"]
+    spec = make_spec(server, right, "/a.mat", "/b.mat")
+    assert fetch(spec, tmp_path) == [server.address + "/b.mat"]
+    assert [path for path, _ in server.requests] == ["/a.mat", "/b.mat"]
 
 
 def test_fetch_replaces_a_file_that_would_crash_its_reader(server, right, tmp_path):
