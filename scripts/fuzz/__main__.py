@@ -16,7 +16,7 @@ def main() -> int:
         os.environ[name] = "1"
     # In the background a shell has it ignored, and whatever is started here would too.
     signal.signal(signal.SIGINT, signal.default_int_handler)
-    from scripts.fuzz import kept, table
+    from scripts.fuzz import faults, page
     from scripts.fuzz.harness import attack, run_case
     from scripts.fuzz.parts import PARTS
 
@@ -24,6 +24,8 @@ def main() -> int:
     names = list(PARTS) if "all" in given.parts else given.parts
     if given.quick:
         names = [name for name in names if PARTS[name].quick]
+    if any(PARTS[name].faults for name in names if name in PARTS):
+        faults.preload()
     what = {name: part.what for name, part in PARTS.items()}
     if given.one is not None:
         part = PARTS[names[0]]
@@ -40,18 +42,18 @@ def main() -> int:
         tally = attack(part, seed=given.seed, indices=indices, jobs=given.jobs)
         tallies.append(tally)
         if given.keep:
-            kept.keep(tally, given.keep)
-        print(table.failures(tally), end="", flush=True)
+            page.keep(tally, given.keep)
+        print(page.failures(tally), end="", flush=True)
         print(
             f"{name}: {tally.tried} cases in {tally.seconds:.0f} s, "
             f"{len(tally.failures)} failures",
             flush=True,
         )
-    print(f"\n{table.markdown(tallies, what)}")
+    print(f"\n{page.markdown(tallies, what)}")
     if given.write:
-        found = kept.load(given.keep, list(PARTS))
+        found = page.load(given.keep, list(PARTS))
         tallies = [tally for tally, _ in found]
-        given.write.write_text(table.page(found, what), encoding="utf-8")
+        given.write.write_text(page.page(found, what), encoding="utf-8")
     return int(any(tally.failures for tally in tallies))
 
 

@@ -6,6 +6,7 @@ import random
 from pathlib import Path
 from typing import Any
 
+from scripts.fuzz import study
 from scripts.fuzz.harness import Case, Ended, Part
 from scripts.fuzz.mutate import damage, damage_text, odd_value
 
@@ -85,16 +86,12 @@ def _exchange(rng: random.Random, text: str) -> str:
 
 def _exchange_one(rng: random.Random, tree: Any) -> None:
     while isinstance(tree, dict | list) and tree:
-        key = (
-            rng.choice(list(tree))
-            if isinstance(tree, dict)
-            else rng.randrange(len(tree))
-        )
+        keys = list(tree) if isinstance(tree, dict) else range(len(tree))
+        key = rng.choice(keys)
         if rng.random() < 0.5 or not isinstance(tree[key], dict | list):
             if isinstance(tree, dict) and rng.random() < 0.2:
-                tree[
-                    rng.choice(("x", "folder", "name", "label", "figures", "lambda"))
-                ] = "PLACEHOLDER"
+                name = rng.choice(("x", "folder", "name", "label", "figures", "lambda"))
+                tree[name] = "PLACEHOLDER"
             else:
                 tree[key] = "PLACEHOLDER"
             return
@@ -108,9 +105,8 @@ def _setting(rng: random.Random) -> str:
          "x.y",
          "methods.9.label", "", "methods", "figures", "role")
     )  # fmt: skip
-    return rng.choice(
-        (f"{key}={odd_value(rng)}", f"{key}{odd_value(rng)}", odd_value(rng))
-    )
+    value = odd_value(rng)
+    return rng.choice((f"{key}={value}", f"{key}{value}", value))
 
 
 def _forge(rng: random.Random) -> str:
@@ -120,9 +116,7 @@ def _forge(rng: random.Random) -> str:
         _laughs(rng.randint(4, 12), width),
         _SMALL + "x: " + "[" * depth * 20 + "]" * depth * 20,
         _SMALL.replace("trials: 2", f"trials: {10 ** rng.randint(3, 18)}"),
-        _SMALL.replace(
-            "[0, 0.5]", "[" + ", ".join(map(str, range(10 ** rng.randint(2, 5)))) + "]"
-        ),
+        _SMALL.replace("[0, 0.5]", str(list(range(10 ** rng.randint(2, 5))))),
         _SMALL.replace("[2, 3]", "[" + "2, " * (10 ** rng.randint(2, 5)) + "3]"),
         _SMALL.replace("n: 30", f"n: {10 ** rng.randint(2, 12)}"),
         _SMALL.replace("noise", "x") + "y: &a {b: *a}\n",
@@ -156,11 +150,6 @@ PART = Part(
     what="odd experiment files and --set, read by run --dry-run",
     make=make,
     full=5000,
-    preload=(
-        "symmf.cli.run", "symmf.experiment.plan", "symmf.experiment.runner",
-        "symmf.clustering", "symmf.datasets", "symmf.cli.progress", "sklearn.datasets",
-        "symmf.cli.summary", "symmf.plugins.registry",
-        "symmf.experiment.progress",
-    ),
+    preload=study.PRELOAD,
     quick=100,
-)  # fmt: skip
+)

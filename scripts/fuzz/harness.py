@@ -124,7 +124,8 @@ class Part:
     ``make(rng, folder)`` writes files and returns a case, or lives through a session
     and returns how it went.
 
-    ``preload`` is imported and ``prepare`` called before the first case; ``quick`` is
+    ``rng`` has the number of the case as ``index``. ``preload`` is imported and
+    ``prepare`` called before the first case; ``faults`` makes calls fail; ``quick`` is
     the number of cases in the quick selection, ``full`` that of a full run.
     """
 
@@ -133,6 +134,7 @@ class Part:
     make: Callable[[random.Random, Path], Case | Session]
     preload: Sequence[str] = ()
     prepare: Callable[[], None] = lambda: None
+    faults: bool = False
     jobs: int = 2
     quick: int = 0
     full: int = 1000
@@ -167,20 +169,6 @@ class Tally:
         if report["verdict"] in FAILURES:
             self.failures.append(report)
 
-    def goes_on_in(self, other: Tally) -> bool:
-        """Tell whether the cases of another follow these."""
-        place = (self.part, self.seed, self.start + self.cases)
-        return place == (other.part, other.seed, other.start)
-
-    def join(self, other: Tally) -> None:
-        """Count the cases of another, which follow these, too."""
-        for mine, theirs in (self.counts, other.counts), (self.notes, other.notes):
-            for name, number in theirs.items():
-                mine[name] = mine.get(name, 0) + number
-        self.failures += other.failures
-        self.cases += other.cases
-        self.seconds += other.seconds
-
 
 def attack(
     part: Part, *, seed: int, indices: Sequence[int], jobs: int | None = None
@@ -202,7 +190,9 @@ def run_case(part: Part, seed: int, index: int) -> dict[str, Any]:
     folder = Path(tempfile.mkdtemp(prefix=f"fuzz-{part.name}-"))
     tried = 1
     try:
-        case = part.make(random.Random(f"{part.name} {seed} {index}"), folder)
+        rng = random.Random(f"{part.name} {seed} {index}")
+        rng.index = index  # type: ignore[attr-defined]
+        case = part.make(rng, folder)
         if isinstance(case, Session):
             report = {"verdict": case.verdict, "detail": case.detail}
             report |= {"notes": dict(case.notes)}

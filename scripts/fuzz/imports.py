@@ -125,13 +125,8 @@ def _judge(name: str, data: Path, ended: list[Ended]) -> str:
 def _make_folder(rng: random.Random, folder: Path) -> None:
     folder.mkdir()
     image = good_files()["image.png"]
-    names = (
-        "obj1__0.png",
-        "obj1__1.png",
-        f"obj{'9' * 200}__0.png",
-        "test_batch.bin",
-        "x",
-    )
+    images = ("obj1__0.png", "obj1__1.png", f"obj{'9' * 200}__0.png")
+    names = (*images, "test_batch.bin", "x")
     for name in rng.sample(names, rng.randint(1, len(names))):
         path = folder / name
         kind = rng.randrange(4)
@@ -174,11 +169,6 @@ PART = Part(
     what="damaged data sets and archives, by data import, list and verify",
     make=make,
     full=3000,
-    preload=(
-        "symmf.cli.data",
-        "symmf.datasets.download",
-        "PIL.Image",
-        "sklearn.datasets",
-    ),
+    preload=("symmf.cli.data", "symmf.datasets.download", "PIL.Image"),
     quick=60,
 )

@@ -22,16 +22,12 @@ EARLY, AT_WORK, NEXT = 1.5, 0.8, 0.15
 # Share of the runs that are started as a user would; see study.Run.
 FRESH = 0.2
 _STARTS = {True: "runs started in a fresh interpreter", False: "runs started by a fork"}
-_SIGNALS = {
-    "run": signal.SIGKILL,
-    "interrupt": signal.SIGINT,
-    "terminate": signal.SIGTERM,
-}
-_NOTES = {
-    "run": "SIGKILL of the run",
-    "worker": "SIGKILL of a worker, or of what starts them",
-    "interrupt": "SIGINT",
-    "terminate": "SIGTERM",
+# The signal of a strike, and how it is counted.
+_STRIKES = {
+    "run": (signal.SIGKILL, "SIGKILL of the run"),
+    "worker": (signal.SIGKILL, "SIGKILL of a worker, or of what starts them"),
+    "interrupt": (signal.SIGINT, "SIGINT"),
+    "terminate": (signal.SIGTERM, "SIGTERM"),
 }
 
 
@@ -149,12 +145,12 @@ def _strike(
         target = "run" if what == "worker" and not found else what
         victim = rng.choice(found)[0] if target == "worker" else run.pid
         try:
-            os.kill(victim, _SIGNALS.get(target, signal.SIGKILL))
+            os.kill(victim, _STRIKES[target][0])
         except ProcessLookupError:
             continue
         struck.add(target)
         session.tried += 1
-        session.notes[_NOTES[target]] += 1
+        session.notes[_STRIKES[target][1]] += 1
         if target != "worker":
             break
         # Something is to happen between strikes, or the same trials die again.

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import contextlib
 import functools
-import io
 import random
 import tempfile
 from pathlib import Path
 
+from scripts.fuzz import study
 from scripts.fuzz.harness import Case, Part
 from scripts.fuzz.mutate import damage, damage_header
 
@@ -17,32 +16,26 @@ _TEXT = "\n".join(
     f"{'red apple pie' if i % 2 else 'blue sea fish'} number {i % 5}" for i in range(24)
 )
 _SOURCES = {"points.csv": _TABLE, "lines.txt": _TEXT}
-_METHODS = {"points.csv": ("symmf", "kmeans", "spectral"), "lines.txt": ("symmf",)}
-_FORMATS = {"points.csv": "table", "lines.txt": "text"}
+# File, format and method of each model.
+_MODELS = (
+    *(("points.csv", "table", method) for method in ("symmf", "kmeans", "spectral")),
+    ("lines.txt", "text", "symmf"),
+)
 
 
 @functools.cache
 def good_models() -> dict[tuple[str, str], bytes]:
     """Return a model of every kind, by the file and the method it was made of."""
-    from symmf.cli.main import main
-
     models = {}
-    with tempfile.TemporaryDirectory() as folder:
-        for source, text in _SOURCES.items():
-            path = Path(folder) / source
-            path.write_text(text)
-            for method in _METHODS[source]:
-                saved = Path(folder) / "m.npz"
-                words = ["cluster", str(path), "-k", "2", "--method", method]
-                words += ["--format", _FORMATS[source]]
-                nobody = io.StringIO()
-                with (
-                    contextlib.redirect_stdout(nobody),
-                    contextlib.redirect_stderr(nobody),
-                    contextlib.suppress(SystemExit),
-                ):
-                    main([*words, "--save", str(saved)])
-                models[source, method] = saved.read_bytes()
+    with tempfile.TemporaryDirectory() as name:
+        folder, saved = Path(name), Path(name) / "m.npz"
+        for source, kind, method in _MODELS:
+            (folder / source).write_text(_SOURCES[source])
+            words = ("cluster", folder / source, "-k", 2, "--method", method)
+            code, text = study.run(folder, *words, "--format", kind, "--save", saved)
+            if code:
+                raise AssertionError(f"no model of {source} by {method}: {text}")
+            models[source, method] = saved.read_bytes()
     return models
 
 
@@ -64,10 +57,7 @@ PART = Part(
     what="damaged models, by cluster --model",
     make=make,
     full=2000,
-    preload=(
-        "symmf.cli.cluster", "symmf.app.request", "symmf.clustering",
-        "symmf.app.answer", "symmf.clustering.symmf.model_file",
-    ),
+    preload=study.PRELOAD,
     prepare=good_models,
     quick=40,
-)  # fmt: skip
+)

@@ -37,9 +37,8 @@ _FLAGS = ("--precomputed", "--header", "--dry-run", "--fresh", "--std")
 def make(rng: random.Random, folder: Path) -> Case:
     """Put odd words where options want values."""
     points = folder / "points.csv"
-    points.write_text(
-        "\n".join(f"{i % 5},{i % 3 + 0.5},{i * 7 % 11}" for i in range(24))
-    )
+    rows = (f"{i % 5},{i % 3 + 0.5},{i * 7 % 11}" for i in range(24))
+    points.write_text("\n".join(rows))
     config = folder / "c.yaml"
     config.write_text(
         "dataset: {name: synthetic, kind: planted, n: 30, k: 3, m: 6}\n"

@@ -1,33 +1,15 @@
-"""The parts of the attack by name; a new one is a file and a line here."""
+"""The parts of the attack by name; a new one is a file and a word here."""
 
 from __future__ import annotations
 
-from scripts.fuzz import (
-    configs,
-    dask,
-    disk,
-    files,
-    imports,
-    kills,
-    models,
-    numerics,
-    options,
-    results,
-)
+from importlib import import_module
+
 from scripts.fuzz.harness import Part
 
+_NAMES = (
+    "configs", "options", "files", "models", "imports", "results", "numerics", "kills",
+    "dask", "nth", "power",
+)  # fmt: skip
 PARTS: dict[str, Part] = {
-    part.name: part
-    for part in (
-        configs.PART,
-        options.PART,
-        files.PART,
-        models.PART,
-        imports.PART,
-        results.PART,
-        numerics.PART,
-        kills.PART,
-        disk.PART,
-        dask.PART,
-    )
+    name: import_module(f"scripts.fuzz.{name}").PART for name in _NAMES
 }

@@ -92,9 +92,8 @@ def _edit(rng: random.Random, tree: Any) -> Any:
     """Exchange a value somewhere in a tree of JSON."""
     if rng.random() < 0.25 or not isinstance(tree, dict | list) or not tree:
         return rng.choice(_ODD)
-    key: Any = (
-        rng.choice(list(tree)) if isinstance(tree, dict) else rng.randrange(len(tree))
-    )
+    keys = list(tree) if isinstance(tree, dict) else range(len(tree))
+    key: Any = rng.choice(keys)
     if isinstance(tree, dict) and rng.random() < 0.2:
         del tree[key]
     else:
@@ -107,16 +106,7 @@ def _edit_record(rng: random.Random, path: Path) -> None:
     import h5py
     import numpy as np
 
-    odd = (
-        "text",
-        5,
-        np.nan,
-        np.zeros(0),
-        np.arange(3),
-        np.array([[1, 2]]),
-        b"\xff",
-        np.inf,
-    )
+    odd = ("text", 5, np.nan, np.zeros(0), np.arange(3), np.eye(2), b"\xff", np.inf)
     digest = hashlib.sha256().digest_size
     path.write_bytes(path.read_bytes()[:-digest])
     # It may have been damaged before.
@@ -138,13 +128,7 @@ PART = Part(
     what="damaged results folders, by status, tables, plot, compare, run, info, merge",
     make=make,
     full=240,
-    preload=(
-        "symmf.cli.run", "symmf.cli.report", "symmf.experiment.plan",
-        "symmf.clustering",
-        "symmf.experiment.runner", "symmf.reporting.results", "matplotlib.pyplot",
-        "h5py",
-        "symmf.datasets", "pandas", "sklearn.datasets", "rich.table",
-    ),
+    preload=study.PRELOAD,
     prepare=prepare,
     quick=10,
-)  # fmt: skip
+)

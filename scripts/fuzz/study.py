@@ -7,11 +7,13 @@ import functools
 import os
 import shutil
 import signal
-import subprocess
+import socket
 import sys
 import tempfile
 import time
 import traceback
+from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import NoReturn
 
@@ -23,7 +25,8 @@ MEASURED = ("seconds", "peak_memory_mb", "attempts")
 # What a fork of this process needs not import again.
 PRELOAD = (
     "pandas", "symmf.experiment.store.layout", "symmf.cli.run", "symmf.cli.report",
-    "symmf.cli.cluster", "symmf.app.request", "symmf.experiment.plan",
+    "symmf.cli.cluster", "symmf.app.request", "symmf.app.answer", "symmf.app.page",
+    "symmf.clustering.symmf.model_file", "symmf.experiment.plan",
     "symmf.experiment.runner", "symmf.experiment.run.local_pool",
     "symmf.reporting.results", "symmf.clustering", "symmf.datasets", "sklearn.datasets",
     "matplotlib.pyplot", "rich.table", "h5py",
@@ -61,18 +64,21 @@ class Run:
     """
 
     def __init__(
-        self, folder: Path, arguments: tuple[object, ...], *, log: str, fresh: bool
+        self,
+        folder: Path,
+        arguments: tuple[object, ...],
+        *,
+        log: str,
+        fresh: bool,
+        before: Callable[[], None] = lambda: None,
     ) -> None:
         self.returncode: int | None = None
         words = [str(word) for word in arguments]
         output = os.open(folder / log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
         try:
-            if fresh:
-                self.pid = _spawn(folder, words, output)
-            else:
-                self.pid = os.fork()
-                if self.pid == 0:
-                    _become_symmf(folder, words, output)
+            self.pid = os.fork()
+            if self.pid == 0:
+                _become_symmf(folder, words, output, _renew if fresh else before)
         finally:
             os.close(output)
 
@@ -96,27 +102,14 @@ class Run:
             self.ends_within(60)
 
 
-def _spawn(folder: Path, words: list[str], output: int) -> int:
-    command = [sys.executable, "-m", "symmf", *words]
-    nothing = os.open(os.devnull, os.O_RDONLY)
-    try:
-        # Its end is waited for by number, as that of a fork is.
-        process = subprocess.Popen(
-            command,
-            cwd=folder,
-            stdin=nothing,
-            stdout=output,
-            stderr=output,
-            start_new_session=True,
-            env=ENVIRONMENT,
-        )
-        process.returncode = 0
-        return process.pid
-    finally:
-        os.close(nothing)
+def _renew() -> None:
+    """Go on in a fresh interpreter."""
+    os.execv(sys.executable, [sys.executable, "-m", *sys.argv])
 
 
-def _become_symmf(folder: Path, words: list[str], output: int) -> NoReturn:
+def _become_symmf(
+    folder: Path, words: list[str], output: int, before: Callable[[], None]
+) -> NoReturn:
     code = 70
     try:
         os.setsid()
@@ -128,6 +121,7 @@ def _become_symmf(folder: Path, words: list[str], output: int) -> NoReturn:
         sys.argv = ["symmf", *words]
         from symmf.__main__ import start as run_symmf
 
+        before()
         run_symmf()
     except SystemExit as end:
         code = end.code if isinstance(end.code, int) else int(end.code is not None)
@@ -146,10 +140,15 @@ def start(
     return Run(folder, arguments, log=log, fresh=fresh)
 
 
-def run(folder: Path, *arguments: object, seconds: float = 1800) -> tuple[int, str]:
-    """Run ``symmf`` to its end; return exit code and output."""
+def run(
+    folder: Path,
+    *arguments: object,
+    seconds: float = 1800,
+    before: Callable[[], None] = lambda: None,
+) -> tuple[int, str]:
+    """Run ``symmf`` to its end, after ``before``; return exit code and output."""
     log = f"output-{time.monotonic_ns()}"
-    process = start(folder, *arguments, log=log, fresh=False)
+    process = Run(folder, arguments, log=log, fresh=False, before=before)
     if not process.ends_within(seconds):
         process.kill()
         return -signal.SIGKILL, f"not done after {seconds:g} seconds"
@@ -186,3 +185,18 @@ def undisturbed(trials: int) -> tuple[Path, dict[str, str]]:
     if code:
         raise AssertionError(f"the undisturbed run gave {code}: {text}")
     return folder / "r", fingerprint(folder / "r")
+
+
+def wait_for_port(port: int) -> None:
+    """Wait until somebody listens on this machine."""
+    for _ in range(200):
+        with suppress(OSError), socket.create_connection(("127.0.0.1", port), 1):
+            return
+        time.sleep(0.1)
+
+
+def free_port() -> int:
+    """Return the number of a port on this machine that nobody listens on."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])

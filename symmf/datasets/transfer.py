@@ -103,7 +103,7 @@ class _Limited:
         self.response = response
         # 200: the whole file comes; 416: there is nothing after what we have.
         if response.status_code in (200, 416):
-            self._file.truncate(0)
+            _empty(self._file)
         # pooch raises on a refusal and leaves its connection open.
         if response.status_code >= 400:
             response.close()
@@ -111,7 +111,7 @@ class _Limited:
     def write(self, data: bytes) -> int:
         if self._file.tell() + len(data) > self._most:
             # What was begun is of no use.
-            self._file.truncate(0)
+            _empty(self._file)
             raise SourceFailed(
                 f"it gives more than the {self._most} bytes the file may have"
             )
@@ -154,6 +154,12 @@ def _watched(download: Callable[[], None], limited: _Limited) -> None:
             )
     if failures:
         raise failures[0]
+
+
+def _empty(file: BinaryIO) -> None:
+    # The place is told to whoever asks how long the file is.
+    file.seek(0)
+    file.truncate()
 
 
 class SourceFailed(Exception):  # noqa: N818 (what happened, not an error)

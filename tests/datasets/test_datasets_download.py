@@ -274,8 +274,10 @@ def test_redirection_keeps_what_was_already_there(server, right, tmp_path):
     assert file_path(spec, tmp_path).read_bytes() == right
 
 
-def test_partial_file_that_is_complete_is_no_trap(server, right, tmp_path):
+@pytest.mark.parametrize("ranges", [True, False])
+def test_partial_file_that_is_complete_is_no_trap(server, right, tmp_path, ranges):
     server.files["/tiny.mat"] = right
+    server.ranges = ranges
     server.faults["/tiny.mat"] = ["cut", "500", "500"]
     spec = make_spec(server, right, "/tiny.mat")
     with pytest.raises(DataError):

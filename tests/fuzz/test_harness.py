@@ -82,25 +82,9 @@ def test_parts_that_ran_apart_are_joined_in_one_page(tmp_path: Path) -> None:
     assert "numpy " in page
 
 
-def test_pieces_of_a_part_that_follow_each_other_become_one(tmp_path: Path) -> None:
-    from scripts.fuzz import kept
-    from scripts.fuzz.harness import Tally
-
-    for start, cases in ((0, 2), (2, 3), (9, 1)):
-        tally = Tally(part="x", seed=7, start=start, seconds=1.5)
-        for index in range(cases):
-            report = {"verdict": "accepted", "tried": 2, "index": start + index}
-            tally.add(report | {"notes": {"SIGKILL of the run": 1}})
-        kept.keep(tally, tmp_path)
-    first, last = (tally for tally, _ in kept.load(tmp_path, ["x"]))
-    assert (first.start, first.cases, first.tried, first.seconds) == (0, 5, 10, 3.0)
-    assert first.notes == {"SIGKILL of the run": 5}
-    assert (last.start, last.cases) == (9, 1)
-
-
 def test_a_page_tells_failures_and_strikes() -> None:
     from scripts.fuzz.harness import Tally
-    from scripts.fuzz.table import page
+    from scripts.fuzz.page import page
 
     tally = Tally(part="x", seed=7)
     tally.add({"verdict": "accepted", "tried": 3, "notes": {"SIGKILL of the run": 3}})

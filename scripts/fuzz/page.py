@@ -1,10 +1,42 @@
-"""What was tried and how it ended, as Markdown."""
+"""What was tried and how it ended: kept as JSON, and made into a Markdown page."""
 
 from __future__ import annotations
 
+import json
+import platform
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from datetime import UTC, datetime
+from importlib import metadata
+from pathlib import Path
 
 from scripts.fuzz.harness import VERDICTS, Tally
+
+_LIBRARIES = ("symmf", "numpy", "scipy", "scikit-learn", "pandas", "h5py", "PyYAML")
+
+
+def keep(tally: Tally, folder: Path) -> None:
+    """Write the figures of a part; those from the same case on are replaced."""
+    folder.mkdir(parents=True, exist_ok=True)
+    made = {
+        "date": f"{datetime.now(UTC):%Y-%m-%d}",
+        "system": f"{platform.system()} {platform.machine()}",
+        "Python": platform.python_version(),
+        **{name: metadata.version(name) for name in _LIBRARIES},
+    }
+    path = folder / f"{tally.part}-{tally.start:09d}.json"
+    path.write_text(json.dumps(asdict(tally) | {"made": made}, indent=1))
+
+
+def load(folder: Path, order: Sequence[str]) -> list[tuple[Tally, dict[str, str]]]:
+    """Read what was kept of each part, with when and with what it was made."""
+    found = []
+    for name in order:
+        for path in sorted(folder.glob(f"{name}-*.json")):
+            content = json.loads(path.read_text())
+            made = content.pop("made")
+            found.append((Tally(**content), made))
+    return found
 
 
 def markdown(tallies: Sequence[Tally], what: Mapping[str, str]) -> str:
@@ -54,8 +86,8 @@ signal meets it depends on the machine too), so the same commands try the same a
 
 {markdown(tallies, what)}
 - clean: an error in a sentence with an exit code of 1, 2, 3 or 130
-- accepted: exit code 0; in `kills` and `disk` a strike or a command after which all
-  that was asked for held
+- accepted: exit code 0; in `kills`, `nth` and `power` a strike, a call that failed or
+  a cut after which all that was asked for held
 - tracebacks: also raw warnings of libraries, and exit codes that stand for nothing
 - lost: something is missing, altered, not finite, or outside of where it belongs
 

@@ -1,0 +1,174 @@
+"""Every call that can fail does, one at a time: the n-th, for all n, in five commands.
+
+A case is a command, a kind of call and an error; it goes on until no n-th call comes.
+"""
+
+from __future__ import annotations
+
+import atexit
+import errno
+import functools
+import hashlib
+import itertools
+import random
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from scripts.fuzz import faults, study
+from scripts.fuzz.harness import LOST, Part, Session
+
+COMMANDS = ("run", "tables", "cluster", "fetch", "merge")
+CASES = [
+    *itertools.product(COMMANDS, faults.CALLS[:-1], faults.ERRORS),
+    *itertools.product(COMMANDS, ("memory",), (errno.ENOMEM,)),
+]
+# Few enough calls that all of them can fail.
+FEW = ("--set", "n_clusters=[2]", "--jobs", 1, "--quiet")
+
+
+def words_of(command: str, folder: Path) -> Sequence[object]:
+    """Return the arguments of a command that works in a folder."""
+    results = ("--results", folder / "r")
+    made = {"--out": "o.csv", "--save": "m.npz", "--report": "p.html"}
+    written = [word for key, name in made.items() for word in (key, folder / name)]
+    return {
+        "run": ("run", folder / "small.yaml", *FEW, *results),
+        "tables": ("tables", *results),
+        "cluster": ("cluster", folder / "points.csv", "-k", 3, *written),
+        "fetch": ("data", "fetch", "tiny", "--folder", folder / "d"),
+        "merge": ("merge", reference() / "r", "--into", folder / "r"),
+    }[command]
+
+
+@functools.cache
+def reference() -> Path:
+    """Return the folder in which every command works undisturbed."""
+    folder = Path(tempfile.mkdtemp(prefix="fuzz-nth-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return folder
+
+
+def prepare() -> None:
+    """Do undisturbed what is disturbed later; serve a file."""
+    _serve_tiny()
+    _write_inputs(reference())
+    for command in ("run", "tables", "cluster", "fetch"):
+        code, text = study.run(reference(), *words_of(command, reference()))
+        if code:
+            raise AssertionError(f"the undisturbed {command} gave {code}: {text}")
+
+
+def make(rng: random.Random, folder: Path) -> Session:
+    """Let the first call fail, then the second, until none is met."""
+    command, call, error = CASES[rng.index % len(CASES)]  # type: ignore[attr-defined]
+    session = Session()
+    for n in itertools.count(1):
+        here = folder / str(n)
+        here.mkdir()
+        _write_inputs(here)
+        if command == "tables":
+            shutil.copytree(reference() / "r/small", here / "r/small")
+        arm = functools.partial(faults.arm, folder, here, call=call, n=n, error=error)
+        what = f"{command} with {call} {n} failing by {errno.errorcode[error]}"
+        code, text = study.run(here, *words_of(command, here), before=arm, seconds=120)
+        if not faults.was_met(folder):
+            break
+        session.tried += 1
+        session.notes[f"{call}: {errno.errorcode[error]}"] += 1
+        session.look(what, code, text, allowed=(0, 1, 2, 3))
+        for problem in _unfinished(here, call):
+            session.blame(LOST, f"after {what}: {problem}")
+        again = () if code != 1 or command != "run" else ("--retry-failed",)
+        code, text = study.run(here, *words_of(command, here), *again)
+        session.look(f"again after {what}", code, text, allowed=(0,))
+        if not code and result_of(command, here) != result_of(command, reference()):
+            session.blame(LOST, f"after {what} the result is another")
+        shutil.rmtree(here)
+    return session
+
+
+def result_of(command: str, folder: Path) -> Any:
+    """Return what a command must give again."""
+    if command == "cluster":
+        return (folder / "o.csv").read_bytes()
+    if command == "fetch":
+        return (folder / "d/tiny/tiny.mat").read_bytes()
+    return study.fingerprint(folder / "r")
+
+
+def _unfinished(folder: Path, call: str) -> list[str]:
+    """Return what stands under a final name and is not whole, and what was left."""
+    from symmf.experiment.store.record_file import read_record
+
+    found = []
+    for path in folder.rglob("*"):
+        name = path.name
+        if path.suffix == ".h5":
+            read_record(path)
+        elif name in ("o.csv", "tiny.mat"):
+            whole = next(reference().rglob(name)).read_bytes()
+            found += [f"{name} is not whole"] * (path.read_bytes() != whole)
+        elif name == "p.html" and not path.read_text().rstrip().endswith("</html>"):
+            found.append(f"{name} is not whole")
+        elif name.endswith(".tmp") and call != "unlink":
+            found.append(f"left behind: {name}")
+    return found
+
+
+def _write_inputs(folder: Path) -> None:
+    study.write_config(folder, trials=1)
+    rows = (f"{i % 3 + i / 500},{i % 3 - i % 7 / 50},{i % 5 / 9}" for i in range(60))
+    (folder / "points.csv").write_text("\n".join(rows))
+
+
+def read_tiny(path: Path) -> Any:
+    """Read the data set that is served here."""
+    from symmf.datasets import Dataset
+    from symmf.datasets.matfile import read_mat
+
+    return Dataset.from_arrays(*read_mat(path), name="tiny", title="T", kind="vector")
+
+
+def _serve_tiny() -> None:
+    """Register a data set and serve its file on this machine."""
+    import numpy as np
+
+    from symmf.datasets import DATASETS, DatasetSpec, RemoteFile, Source
+    from symmf.datasets.matfile import write_mat
+
+    folder = Path(tempfile.mkdtemp(prefix="fuzz-server-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    write_mat(folder / "tiny.mat", np.eye(40)[:, :9], np.arange(40) % 4 + 1)
+    sha256 = hashlib.sha256((folder / "tiny.mat").read_bytes()).hexdigest()
+    port = study.free_port()
+    command = [sys.executable, "-m", "http.server", str(port), "--bind", "127.0.0.1"]
+    server = subprocess.Popen(
+        command, cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    )
+    atexit.register(server.kill)
+    study.wait_for_port(port)
+    source = Source(
+        url=f"http://127.0.0.1:{port}/tiny.mat", checksum=f"sha256:{sha256}"
+    )
+    size = (folder / "tiny.mat").stat().st_size
+    file = RemoteFile(path="tiny/tiny.mat", size=size, sha256=sha256, sources=(source,))
+    DATASETS["tiny"] = DatasetSpec(
+        name="tiny", title="Tiny", description="small", licence="none", citation="",
+        read=read_tiny, file=file, digest=read_tiny(folder / "tiny.mat").digest,
+    )  # fmt: skip
+
+
+PART = Part(
+    name="nth",
+    what="the n-th call of a kind fails, for all n: run, tables, cluster, fetch, merge",
+    make=make,
+    full=len(CASES),
+    preload=(*study.PRELOAD, "symmf.cli.data", "symmf.datasets.download"),
+    prepare=prepare,
+    faults=True,
+)
