@@ -6,7 +6,9 @@ A defect of ours is told in a sentence too; with ``SYMMF_TRACEBACK=1`` in the
 environment it is shown in full, as are warnings of libraries.
 """
 
+import io
 import os
+import resource
 import signal
 import sys
 import warnings
@@ -16,11 +18,16 @@ INTERRUPTED = 130
 # What sysexits.h calls EX_SOFTWARE.
 DEFECT = 70
 TRACEBACK = "SYMMF_TRACEBACK"
+# Of address space, for the libraries alone.
+LEAST_MEMORY = 600 << 20
 
 
 def start() -> None:
     """Run the command line; exit with its code."""
     _open_streams()
+    _check_memory()
+    # Figures go to files: no window is wanted, whatever a shell has set.
+    os.environ["MPLBACKEND"] = "agg"
     pressed = _notice_interrupts()
     in_full = bool(os.environ.get(TRACEBACK))
     if not in_full and not sys.warnoptions:
@@ -56,6 +63,22 @@ def _open_streams() -> None:
             mode = "w" if number else "r"
             stream = open(number, mode, encoding="utf-8", closefd=False)  # noqa: SIM115
             setattr(sys, name, stream)
+
+    # A terminal or file that cannot hold a character gets its escape: \u03bb.
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
+
+
+def _check_memory() -> None:
+    """Refuse a limit of memory below which numpy waits for ever when it is loaded."""
+    limit, _ = resource.getrlimit(resource.RLIMIT_AS)
+    if limit != resource.RLIM_INFINITY and limit < LEAST_MEMORY:
+        _write(
+            f"Error: A process may have {limit >> 20} MB of memory here (ulimit -v); "
+            f"symmf needs at least {LEAST_MEMORY >> 20}. Raise the limit.\n"
+        )
+        sys.exit(2)
 
 
 def _write(text: str) -> None:
@@ -102,7 +125,11 @@ def _notice_interrupts() -> list[int]:
         raise KeyboardInterrupt
 
     # Under nohup, or in the background, a signal is ignored, and stays so.
-    usual = {signal.SIGINT: signal.default_int_handler, signal.SIGTERM: signal.SIG_DFL}
+    usual = {
+        signal.SIGINT: signal.default_int_handler,
+        signal.SIGTERM: signal.SIG_DFL,
+        signal.SIGHUP: signal.SIG_DFL,
+    }
     for number, handler in usual.items():
         if signal.getsignal(number) is handler:
             signal.signal(number, interrupt)

@@ -167,9 +167,23 @@ def _as_shown(problem: click.ClickException) -> str:
     return shown.getvalue().rstrip("\n")
 
 
+def _check_arguments(args: list[str]) -> None:
+    """Refuse what no shell can pass and no file can be called."""
+    for argument in args:
+        try:
+            usable = b"\0" not in os.fsencode(argument)
+        except UnicodeEncodeError:
+            usable = False
+        if not usable:
+            raise click.UsageError(
+                f"{argument!a} holds a zero byte or half a character."
+            )
+
+
 def main(args: list[str] | None = None) -> int:
     """Run the command line and exit with its code."""
     try:
+        _check_arguments(sys.argv[1:] if args is None else args)
         outcome: Any = cli.main(args, prog_name="symmf", standalone_mode=False)
         code = outcome if isinstance(outcome, int) else 0
     except click.ClickException as problem:

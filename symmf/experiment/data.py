@@ -35,8 +35,12 @@ FILE_OPTIONS = (
     "id",
     "columns",
     "drop",
+    "missing",
+    "categories",
     "encoding",
     "decimal",
+    "separator",
+    "stop_words",
     "image_side",
 )
 

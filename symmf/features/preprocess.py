@@ -71,6 +71,29 @@ def centre(X: AnyMatrix) -> AnyMatrix:
     return X - X.mean(axis=0)
 
 
+def standardize(X: AnyMatrix) -> AnyMatrix:
+    """Centre each column and divide it by its standard deviation.
+
+    So that the units of columns do not decide. A column of one value becomes zero.
+
+    Raises
+    ------
+    InputError
+        If X is sparse: the result would be dense.
+
+    Examples
+    --------
+    >>> standardize(np.array([[1.0, 5.0], [3.0, 5.0]]))
+    array([[-1.,  0.],
+           [ 1.,  0.]])
+    """
+    X = centre(X)
+    deviations = X.std(axis=0)
+    # What rounding leaves of a constant column is no deviation.
+    constant = deviations <= TINY
+    return np.where(constant, 0.0, X / np.where(constant, 1.0, deviations))
+
+
 def tfidf(X: AnyMatrix) -> AnyMatrix:
     r"""Weight counts of terms by the rarity of the term.
 
@@ -181,6 +204,7 @@ PREPROCESS: dict[str, Callable[[AnyMatrix], AnyMatrix]] = {
     "none": none,
     "unit_rows": unit_rows,
     "centre": centre,
+    "standardize": standardize,
     "tfidf": tfidf,
     "log_tfidf": log_tfidf,
     "tfidf_views": tfidf_views,

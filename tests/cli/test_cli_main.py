@@ -137,10 +137,10 @@ def test_only_our_own_warnings_reach_a_user(tmp_path):
     assert "overflow" in run_fresh(tmp_path, WARN, SYMMF_TRACEBACK="1").stderr
 
 
-def in_shell(command, folder):
-    """Run symmf with the redirections of a shell."""
+def in_shell(command, folder, before=""):
+    """Run symmf with the redirections of a shell, and what it does before."""
     done = subprocess.run(
-        f"{sys.executable} -m symmf {command}",
+        f"{before} {sys.executable} -m symmf {command}",
         shell=True,
         cwd=folder,
         env={**os.environ, "PYTHONPATH": str(Path(symmf.__file__).parents[1])},
@@ -192,3 +192,31 @@ def test_errors_show_names_and_messages_as_text(symmf, tmp_path):
         assert code == expected
         assert "\\u202e\\x07" in text
         assert not {"\u202e", "\x07"} & set(text)
+
+
+def test_a_character_that_the_output_cannot_hold_is_escaped(tmp_path):
+    latin = "PYTHONIOENCODING=latin-1"
+    code, text = in_shell("configs quickstart --copy \u03bb.yaml", tmp_path, latin)
+    assert code == 0
+    assert "\\u03bb.yaml written" in text
+
+
+def test_too_little_address_space_is_refused_at_once(tmp_path):
+    code, text = in_shell("run x", tmp_path, "ulimit -v 204800;")
+    assert code == 2
+    assert "200 MB of memory" in text
+
+
+@pytest.mark.parametrize("argument", ["a\0b", "a\ud800"])
+def test_arguments_that_no_shell_can_pass_are_refused(symmf, argument):
+    code, text = symmf("run", argument)
+    assert code == 2
+    assert "zero byte or half a character" in text
+
+
+def test_figures_do_not_ask_for_a_window(tmp_path):
+    rows = [f"{i % 3}.5,{i % 2}.25,{i}.125" for i in range(12)]
+    (tmp_path / "a.csv").write_text("\n".join(rows))
+    command = "cluster a.csv -k 2 --report page.html"
+    code, text = in_shell(command, tmp_path, "MPLBACKEND=nonsense")
+    assert code == 0, text

@@ -177,3 +177,11 @@ def test_bars_show_counts_failures_and_the_current_trial(capfd):
     assert "1 failed" in text
     overall, one = progress._bars.tasks
     assert (overall.completed, overall.total) == (one.completed, one.total) == (5, 5)
+
+
+@pytest.mark.parametrize("shard", ["0/2", "3/2", "1/" + "9" * 5000, "1"])
+def test_a_part_that_is_none_is_refused(tmp_path, capfd, shard):
+    config = write_config(tmp_path, "[kmeans]")
+    code, _, err = symmf(capfd, "run", config, "--shard", shard)
+    assert code == 2
+    assert "--shard needs i/n" in err

@@ -19,9 +19,10 @@ from symmf.clustering import METHODS
 from symmf.common import files
 from symmf.errors import ConfigError, DataError, InputError, SymmfError
 from symmf.experiment.again import describe, find_trial
-from symmf.experiment.plan import Shard, make_plans
+from symmf.experiment.plan import Shard, make_plans, read_study
 from symmf.experiment.progress import survey
 from symmf.experiment.run.local_pool import LocalPool
+from symmf.experiment.run.trial import drawn_rows
 from symmf.experiment.runner import run
 from symmf.experiment.store.folder import ExperimentStore
 from symmf.experiment.store.lock import FolderLock
@@ -259,18 +260,19 @@ def test_failures_are_told_once_with_their_reason(tmp_path, pool):
     assert sum(failure.count for failure in summary.failures) == summary.failed == 8
 
 
-def test_a_wish_to_stop_keeps_what_is_finished(tmp_path, pool):
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_a_wish_to_stop_keeps_what_is_finished(tmp_path, pool, number):
     path = write_config(tmp_path, "[{method: sleeps}]", trials="30")
 
     def interrupt(event):
         if event.kind == "trial_finished":
-            os.kill(os.getpid(), signal.SIGINT)
+            os.kill(os.getpid(), number)
             threading.Event().wait(0.01)
 
     plans = make_plans([path], results=tmp_path)
-    before = signal.getsignal(signal.SIGINT)
+    before = signal.getsignal(number)
     summary = run(plans, backend=pool, listener=_once(interrupt))
-    assert signal.getsignal(signal.SIGINT) is before
+    assert signal.getsignal(number) is before
     assert (summary.interrupted, summary.exit_code) == (True, 130)
     assert len(table(tmp_path)) == summary.ran == 60 - summary.remaining
     assert read_events(tmp_path / "tiny")[-1]["event"] == "interrupted"
@@ -486,3 +488,46 @@ def test_a_method_that_workers_cannot_import_fails_its_trials(
     summary, _ = run_config(path, tmp_path, pool)
     assert summary.statuses == {"failed": 2}
     assert "Nowhere" in table(tmp_path)["message"].iloc[0]
+
+
+def test_trials_of_a_part_of_the_rows_see_the_same_ones(tmp_path, pool):
+    path = write_config(tmp_path, "[kmeans, instant]", draw="{share: 0.5}", trials="3")
+    summary, (plan,) = run_config(path, tmp_path, pool)
+    assert summary.exit_code == 0
+    rows = table(tmp_path)
+    # Two or three of four classes of 15 samples, half of each.
+    assert set(rows["n_samples"]) == {16, 24}
+    drawn = {}
+    for trial in plan.trials:
+        data = plan.data.subset(trial.classes)
+        chosen = drawn_rows(trial, data)
+        assert set(np.bincount(data.y[chosen])) == {8}
+        drawn.setdefault((trial.n_clusters, trial.trial), set()).add(tuple(chosen))
+    assert all(len(found) == 1 for found in drawn.values())
+    assert len({rows for found in drawn.values() for rows in found}) == 6
+    path = write_config(tmp_path, "[kmeans]", draw="{rows: 50}", name="many")
+    summary, _ = run_config(path, tmp_path, pool)
+    messages = [failure.message for failure in summary.failures]
+    assert all("50 rows are asked for" in message for message in messages)
+    assert summary.failed == 4
+    path = write_config(tmp_path, "[kmeans]", draw="{rows: 5, share: 0.5}")
+    with pytest.raises(ConfigError, match="give share or rows, not both"):
+        make_plans([path], results=tmp_path)
+
+
+def test_an_experiment_is_planned_when_the_one_before_is_done(tmp_path, pool):
+    paths = [write_config(tmp_path, "[instant]", name=name) for name in ("a", "b")]
+    study = read_study(paths, results=tmp_path)
+    order = []
+
+    def plans():
+        for plan in study.plans():
+            order.append(f"plan {plan.name}")
+            yield plan
+
+    def listen(event):
+        if event.kind == "run_finished":
+            order.append(f"done {event.experiment}")
+
+    assert run(plans(), backend=pool, listener=listen).ran == 8
+    assert order == ["plan a", "done a", "plan b", "done b"]
