@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -10,35 +9,79 @@ from typing import Any
 
 import numpy as np
 
-from symmf.app.evidence import MOST, Quality, cut_share, factor_rows
+from symmf.app.evidence import (
+    MANY_ROWS,
+    compare_for,
+    compared_rows,
+    cut_share,
+    evidence_for,
+)
 from symmf.app.groups import Group, describe_groups
+from symmf.app.stages import Stages
 from symmf.app.task import Task, merged, parameters_of
-from symmf.clustering import METHODS
+from symmf.clustering import METHODS, SymMF
 from symmf.clustering.labels import number_by_size
+from symmf.clustering.symmf.communities import count_communities
+from symmf.clustering.symmf.evidence import Evidence
+from symmf.clustering.symmf.number import sample_of
+from symmf.clustering.symmf.outliers import THRESHOLD
 from symmf.common.notation import FloatArray, LabelArray
 from symmf.errors import InputError, SymmfError, SymmfWarning
-from symmf.metrics import METRICS, silhouettes, stability
+from symmf.metrics import METRICS, silhouettes
 
 _SCORES = ("ac", "nmi", "ari")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
-    """A clustering with what speaks for it."""
+    """A clustering with what speaks for it.
+
+    Attributes
+    ----------
+    task : Task
+    parameters : dict
+        Of the method, as they were given.
+    model : estimator
+    labels : array of int
+        0 is the largest cluster; -1: no cluster.
+    n_clusters : int
+    groups : list of Group
+    evidence : Evidence
+    cut : float or None
+        Share of the links between neighbours that join different clusters.
+    scores : dict
+        Against known classes.
+    seconds : dict
+        By stage.
+    rows, cosines, what
+        What is drawn, whether cosines compare it, and what it is.
+    shown : array of int
+        Which samples are drawn.
+    silhouettes : array or None
+        Of these, in the rows that are drawn.
+    outliers : array of bool or None
+        Which rows lie apart.
+    membership : array or None
+        How surely each row belongs to its cluster.
+    """
 
     task: Task
     parameters: dict[str, Any]
     model: Any
     labels: LabelArray
     n_clusters: int
-    chosen: bool
     groups: list[Group]
-    quality: Quality
+    evidence: Evidence
+    cut: float | None
     scores: dict[str, float]
-    seconds: float
+    seconds: dict[str, float]
     rows: FloatArray | None
-    silhouettes: FloatArray | None
+    cosines: bool
+    what: str
     shown: Any
+    silhouettes: FloatArray | None
+    outliers: Any = None
+    membership: FloatArray | None = None
     warnings: list[str] = field(default_factory=list)
 
     @property
@@ -55,6 +98,7 @@ def answer(
     parameters: Mapping[str, Any] | None = None,
     seed: int = 0,
     check_stability: bool = True,
+    stages: Stages | None = None,
 ) -> Answer:
     """Cluster and describe.
 
@@ -67,12 +111,15 @@ def answer(
     seed : int
     check_stability : bool
         Cluster parts of the data again.
+    stages : Stages, optional
+        Is told what begins.
 
     Raises
     ------
     InputError
         If the method refuses the data or a parameter.
     """
+    stages = Stages() if stages is None else stages
     given = merged(task.parameters, parameters or {})
     n = task.X.shape[0]
     if n_clusters != "auto" and int(n_clusters) > n:
@@ -80,56 +127,90 @@ def answer(
             f"{n_clusters} clusters were asked for, but there are {n} samples. Choose "
             f"-k between 1 and {n}."
         )
+    numbers, k = None, n_clusters
     with warnings.catch_warnings(record=True) as caught, np.errstate(all="ignore"):
         warnings.simplefilter("always")
-        began = time.perf_counter()
-        model = fit(task.method, task.X, n_clusters, given, seed)
-        seconds = time.perf_counter() - began
-    labels = number_by_size(np.asarray(model.labels_, dtype=np.int64))
-    k = int(labels.max()) + 1
-    if n_clusters != "auto":
-        k = max(k, int(n_clusters))
+        if k == "auto" and task.data.kind == "graph":
+            k = count_communities(task.data.X)
+        elif k == "auto" and task.method != "symmf":
+            with stages("choosing K"):
+                numbers = compare_for(task)
+            k = 1 if numbers is None else numbers.chosen
+        with stages("choosing K and clustering" if k == "auto" else "clustering"):
+            model = fit(task.method, task.X, k, given, seed)
+    labels = np.array(model.labels_, dtype=np.int64)
+    clusters = labels >= 0
+    labels[clusters] = number_by_size(labels[clusters])
+    found = int(labels.max(initial=0)) + 1
+    if k != "auto":
+        found = max(found, int(k))
+
+    def again(X: Any, k: int, run: int) -> Any:
+        return fit(task.method, X, k, given, seed + run)
+
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
-        Z = factor_rows(model, task)
-        shown = np.arange(len(labels))
-        if len(labels) > MOST:
-            shown = np.sort(np.random.default_rng(0).choice(len(labels), MOST, False))
-        values = None if Z is None else silhouettes(Z[shown], labels[shown])[0]
-        quality = Quality(
-            silhouette=None if values is None else float(values.mean()),
-            error=_number(getattr(model, "error_", None)),
-            cut=cut_share(task, model, labels),
-            stability=_stability(task, given, labels, k, seed)
-            if check_stability and k > 1
-            else None,
-        )
-        groups = describe_groups(task, labels, k, Z)
+        with stages("evidence"):
+            evidence = evidence_for(
+                task,
+                model,
+                labels,
+                again,
+                chosen=n_clusters == "auto",
+                numbers=numbers,
+                stability=check_stability,
+            )
+            outliers, membership = _row_by_row(model, labels, check_stability)
+        rows, cosines, what = compared_rows(task, model)
+        shown = sample_of(n)
+        values = None
+        if rows is not None:
+            values = silhouettes(rows[shown], labels[shown])[0]
+        cut = cut_share(task, rows, labels)
+        groups = describe_groups(task, labels, found, rows)
     y = task.data.y
-    scores = (
-        {}
-        if y is None
-        else {
-            METRICS[name].title: float(METRICS[name].function(y, labels))
-            for name in _SCORES
-        }
-    )
+    each = {} if y is None else {METRICS[name].title: METRICS[name] for name in _SCORES}
     return Answer(
         task=task,
         parameters=given,
         model=model,
         labels=labels,
-        n_clusters=k,
-        chosen=n_clusters == "auto",
+        n_clusters=found,
         groups=groups,
-        quality=quality,
-        scores=scores,
-        seconds=seconds,
-        rows=Z,
-        silhouettes=values,
+        evidence=evidence,
+        cut=cut,
+        scores={name: float(m.function(y, labels)) for name, m in each.items()},
+        seconds=stages.seconds,
+        rows=rows,
+        cosines=cosines,
+        what=what,
         shown=shown,
+        silhouettes=values,
+        outliers=outliers,
+        membership=membership,
         warnings=[*_scales(task, model), *for_people(caught)],
     )
+
+
+def _row_by_row(
+    model: Any, labels: LabelArray, check_stability: bool
+) -> tuple[Any, FloatArray | None]:
+    """Return which rows lie apart, and how surely each belongs to its cluster."""
+    outliers, membership = None, None
+    if isinstance(model, SymMF):
+        try:
+            if len(labels) <= MANY_ROWS:
+                outliers = model.outlier_score_ > THRESHOLD
+        except InputError:
+            outliers = None
+        try:
+            P = model.membership_ if check_stability else None
+        except InputError:
+            P = None
+        if P is not None:
+            own = P[np.arange(len(P)), np.maximum(labels, 0)]
+            membership = np.where(labels >= 0, own, 0.0)
+    return outliers, membership
 
 
 def fit(
@@ -155,41 +236,18 @@ def fit(
         raise InputError(str(error)) from error
 
 
-def _stability(
-    task: Task, parameters: Mapping[str, Any], labels: LabelArray, k: int, seed: int
-) -> float | None:
-    if min(len(labels), MOST) < max(12, 3 * k):
-        return None
-
-    # The same number of clusters, whoever chose it.
-    def again(rows: Any, rng: np.random.Generator) -> list[LabelArray]:
-        run = int(rng.integers(2**31)) + seed
-        model = fit(task.method, task.part(rows), k, parameters, run)
-        return [np.asarray(model.labels_)]
-
-    try:
-        return stability([labels], again, np.random.default_rng(0), most=MOST)[0]
-    except SymmfError:
-        return None
-
-
 def _scales(task: Task, model: Any) -> list[str]:
     """Say what became of columns whose spreads are far apart."""
     if not task.apart:
         return []
     if getattr(model, "scale_", "none") != "none":
         return [
-            f"Columns {task.apart} in spread, so columns were divided by their ranges. "
-            "--standardize divides by deviations, --no-standardize leaves them."
+            f"Columns {task.apart} in spread, so columns were divided by their ranges."
         ]
     return [
         f"Columns {task.apart} in spread, so that the first may decide alone. Use "
         "--standardize to count them alike, or --no-standardize if that is meant."
     ]
-
-
-def _number(value: Any) -> float | None:
-    return None if value is None or not np.isfinite(value) else float(value)
 
 
 def for_people(caught: list[warnings.WarningMessage]) -> list[str]:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from symmf.app.answer import fit
 from symmf.app.task import Task, merged
+from symmf.clustering.symmf.communities import count_communities
 from symmf.clustering.symmf.select import Selection, select
 from symmf.clustering.symmf.structure import LARGEST
 from symmf.errors import InputError, SymmfError
@@ -18,15 +19,6 @@ from symmf.errors import InputError, SymmfError
 FEWEST = 4
 # What of the parameters of SymMF says which similarity is looked at.
 _OF_SIMILARITY = ("similarity", "similarity_options")
-
-
-def choose_k(task: Task, seed: int) -> int:
-    """Return the number of clusters that SymMF chooses for a task of any method."""
-    given = {k: v for k, v in task.parameters.items() if k in _OF_SIMILARITY}
-    with warnings.catch_warnings(), np.errstate(all="ignore"):
-        warnings.simplefilter("ignore")
-        model = fit("symmf", task.X, "auto", given, seed)
-    return int(model.n_clusters_)
 
 
 def select_for(
@@ -53,7 +45,7 @@ def select_for(
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
         try:
-            return select(
+            found = select(
                 task.X,
                 range(2, LARGEST + 1) if n_clusters is None else n_clusters,
                 laplacian_weight,
@@ -61,7 +53,15 @@ def select_for(
                 random_state=seed,
                 **given,
             )
+            return _of_graph(task, found) if task.data.kind == "graph" else found
         except SymmfError:
             raise
         except (ValueError, TypeError, ArithmeticError) as error:
             raise InputError(f"select: {error}") from error
+
+
+def _of_graph(task: Task, found: Selection) -> Selection:
+    """Let the Bethe-Hessian matrix count the communities of a given graph."""
+    k = count_communities(task.data.X)
+    rules = {"bethe_hessian": k, "eigengap": found.by_rule["eigengap"]}
+    return replace(found, n_clusters=k, best=k, runner_up=None, by_rule=rules)

@@ -1,96 +1,128 @@
-"""Whether to believe clusters, without knowing classes."""
+"""Evidence for a clustering by any method, of any kind of data."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
 from symmf.app.task import Task
+from symmf.clustering import SymMF
+from symmf.clustering.labels import unit_rows
+from symmf.clustering.symmf.communities import count_communities
+from symmf.clustering.symmf.evidence import Evidence, cluster_parts, gather_evidence
+from symmf.clustering.symmf.number import Numbers, compare_numbers, sample_of
+from symmf.clustering.symmf.recipe import recipe_for
+from symmf.clustering.symmf.structure import LARGEST, Structure
 from symmf.common.notation import FloatArray, LabelArray
 from symmf.similarity.graphs.neighbours import nearest_neighbours
 
-# Silhouettes and pictures are made of at most so many samples, and fits are repeated.
-MOST = 1500
 _NEIGHBOURS = 10
+#: above this many, links between neighbours and rows that lie apart are not counted
+MANY_ROWS = 20_000
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Quality:
-    """Evidence for a clustering; None where it cannot be had.
+def evidence_for(
+    task: Task,
+    model: Any,
+    labels: LabelArray,
+    fit: Callable[[Any, int, int], Any],
+    *,
+    chosen: bool,
+    numbers: Numbers | None = None,
+    stability: bool = True,
+) -> Evidence:
+    """Return the evidence for the labels of a fitted model.
 
-    Attributes
+    Parameters
     ----------
-    silhouette : float
-        Mean silhouette of the rows of H: between -1 and 1.
-    error : float
-        ||M - H H^T||_F^2 / ||M||_F^2.
-    cut : float
-        Share of the links between neighbours that join different clusters.
-    stability : float
-        Mean adjusted Rand index between this clustering and those of random parts of
-        the samples (80 %), each with a start of its own.
+    task : Task
+    model : estimator
+    labels : array
+    fit : callable
+        ``fit(X, k, seed)`` fits the method again.
+    chosen : bool
+        Whether the number of clusters was chosen.
+    numbers : Numbers, optional
+        What it was chosen by.
+    stability : bool
+        Cluster parts of the data again.
     """
+    if isinstance(model, SymMF):
+        found = replace(model.gather_evidence(stability=stability), chosen=chosen)
+        return _of_graph(task, found) if task.data.kind == "graph" else found
+    k = int(labels.max()) + 1
 
-    silhouette: float | None = None
-    error: float | None = None
-    cut: float | None = None
-    stability: float | None = None
+    def again(part: Any, seed: int) -> LabelArray:
+        return np.asarray(fit(task.part(part), k, seed).labels_)
+
+    found = gather_evidence(
+        labels,
+        chosen=chosen,
+        numbers=numbers or compare_for(task),
+        parts=cluster_parts(sample_of(len(labels)), k, again) if stability else (),
+        rows=None if task.rows is None else task.rows,
+        embedding=factor_rows(model),
+    )
+    return _of_graph(task, found) if task.data.kind == "graph" else found
 
 
-def factor_rows(model: Any, task: Task) -> FloatArray | None:
-    """Return unit rows of the factor, or of what was clustered if there is none."""
-    H = getattr(model, "H_", None)
-    if H is None:
-        H = getattr(model, "V_", None)
-    Z = H if H is not None else task.rows
-    if Z is None or sparse.issparse(Z):
+def compare_for(task: Task) -> Numbers | None:
+    """Return what rules say of the number of clusters, for methods without rules."""
+    if task.square or sparse.issparse(task.X):
         return None
-    Z = np.asarray(Z, dtype=np.float64)
-    if H is None:
-        return Z
-    norms = np.linalg.norm(Z, axis=1, keepdims=True)
-    return np.asarray(Z / np.maximum(norms, 1e-300))
+    rng = np.random.default_rng(0)
+    recipe = recipe_for(task.X, "auto", None)
+    return compare_numbers(task.X, recipe, range(2, LARGEST + 1), rng)
 
 
-def cut_share(task: Task, model: Any, labels: LabelArray) -> float | None:
+def _of_graph(task: Task, found: Evidence) -> Evidence:
+    """Count the communities of a graph by its own rule, beside the eigengap."""
+    k = count_communities(task.data.X)
+    rules = {"bethe_hessian": k}
+    if "eigengap" in found.by_rule:
+        rules["eigengap"] = found.by_rule["eigengap"]
+    none = Structure(verdict="none", depth=0.0, eigengap=0.0)
+    return replace(
+        found,
+        structure=none if k == 1 else None,
+        best=k,
+        runner_up=None,
+        by_rule=rules,
+        scores={},
+    )
+
+
+def factor_rows(model: Any) -> FloatArray | None:
+    """Return unit rows of the factor, if the method has one."""
+    H = getattr(model, "H_", None)
+    H = getattr(model, "V_", None) if H is None else H
+    return None if H is None else unit_rows(np.asarray(H, dtype=np.float64))
+
+
+def compared_rows(task: Task, model: Any) -> tuple[FloatArray | None, bool, str]:
+    """Return the rows to draw, whether cosines compare them, and what they are."""
+    if task.data.kind == "rows" and task.rows is not None:
+        points = getattr(model, "_new_points", None)
+        rows = task.rows if points is None else points.scaling.apply(task.rows)
+        return rows, False, "The data"
+    if task.data.kind == "documents":
+        return task.rows, True, "Documents (latent semantic analysis)"
+    Z = factor_rows(model)
+    return (task.rows if Z is None else Z), True, "Rows of H"
+
+
+def cut_share(task: Task, rows: FloatArray | None, labels: LabelArray) -> float | None:
     """Return which share of the links between neighbours leaves its cluster."""
     if task.data.kind == "graph":
         links = sparse.coo_array(task.data.X)
         apart = labels[links.row] != labels[links.col]
         total = float(links.data.sum())
         return float(links.data[apart].sum()) / total if total else None
-    Z = task.rows if task.rows is not None else task.X
-    if Z.shape[0] > 20_000 or task.rows is None:
+    if rows is None or task.rows is None or not 2 <= len(rows) <= MANY_ROWS:
         return None
-    points = getattr(model, "_new_points", None)
-    if task.data.kind == "rows" and points is not None:
-        Z = points.scaling.apply(Z)
-    near = nearest_neighbours(Z, min(_NEIGHBOURS, Z.shape[0] - 1)).index
+    near = nearest_neighbours(rows, min(_NEIGHBOURS, len(rows) - 1)).index
     return float(np.mean(labels[near] != labels[:, None]))
-
-
-def in_words(quality: Quality) -> list[str]:
-    """Say what the numbers mean, in a sentence each."""
-    said = []
-    if quality.silhouette is not None:
-        how = _step(quality.silhouette, (0.25, 0.5), ("weak", "moderate", "clear"))
-        said.append(f"Separation is {how} (silhouette {quality.silhouette:.2f} of 1).")
-    if quality.cut is not None:
-        said.append(
-            f"{quality.cut:.0%} of the links between neighbours join different "
-            "clusters."
-        )
-    if quality.stability is not None:
-        how = _step(quality.stability, (0.6, 0.85), ("shaky", "fair", "stable"))
-        said.append(
-            f"Clusters are {how}: parts of the data give the same ones to "
-            f"{quality.stability:.2f} of 1."
-        )
-    return said
-
-
-def _step(value: float, limits: tuple[float, float], words: tuple[str, ...]) -> str:
-    return words[sum(value >= limit for limit in limits)]

@@ -19,6 +19,8 @@ def clusters_csv(
     id_name: str = "row",
     kept: Sequence[Sequence[str]] | None = None,
     comma: bool = False,
+    outliers: Sequence[bool] | None = None,
+    membership: FloatArray | None = None,
 ) -> str:
     """Return CSV with a line per sample.
 
@@ -34,6 +36,9 @@ def clusters_csv(
     comma : bool
         Numbers of the table have a decimal comma, so that ``;`` separates its cells, as
         where such tables are used.
+    outliers, membership : sequences, optional
+        Which samples lie apart (1), and how surely they belong: columns before the
+        cluster, which is always the last.
 
     Examples
     --------
@@ -45,16 +50,21 @@ def clusters_csv(
     out = io.StringIO()
     sign = ";" if comma and kept is not None else ","
     writer = csv.writer(out, delimiter=sign, lineterminator="\n")
-    if kept is not None:
-        head = [csv_cell(name) for name in kept[0]]
-        writer.writerow([*head, _free("cluster", kept[0])])
-        for cells, label in zip(kept[1:], labels, strict=True):
-            writer.writerow([*(csv_cell(cell) for cell in cells), int(label)])
-        return out.getvalue()
-    names = [str(i + 1) for i in range(len(labels))] if ids is None else ids
-    writer.writerow([csv_cell(id_name), _free("cluster", [id_name])])
-    for name, label in zip(names, labels, strict=True):
-        writer.writerow([csv_cell(name), int(label)])
+    if kept is None:
+        names = [str(i + 1) for i in range(len(labels))] if ids is None else ids
+        kept = [[id_name], *([name] for name in names)]
+    about = {
+        "outlier": None if outliers is None else [int(flag) for flag in outliers],
+        "membership": None if membership is None else [f"{p:.3f}" for p in membership],
+        "cluster": labels.tolist(),
+    }
+    columns = {name: values for name, values in about.items() if values is not None}
+    if sign == ";" and "membership" in columns:
+        columns["membership"] = [p.replace(".", ",") for p in columns["membership"]]
+    head = [csv_cell(name) for name in kept[0]]
+    writer.writerow([*head, *(_free(name, kept[0]) for name in columns)])
+    for cells, own in zip(kept[1:], zip(*columns.values(), strict=True), strict=True):
+        writer.writerow([*(csv_cell(cell) for cell in cells), *own])
     return out.getvalue()
 
 

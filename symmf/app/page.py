@@ -11,18 +11,15 @@ from markupsafe import Markup
 from symmf import __version__
 from symmf.app import pictures
 from symmf.app.answer import Answer
-from symmf.app.evidence import in_words
 from symmf.app.groups import Group, shown_number
-from symmf.clustering.symmf.select import Selection
 from symmf.common import html
-from symmf.common.figures import figure_svg, house_style
 
 _NAMED = 40
+# Rows that lie apart are named up to so many.
+_TOLD = 10
 
 
-def render_page(
-    found: Answer, *, title: str, command: str, choice: Selection | None = None
-) -> str:
+def render_page(found: Answer, *, title: str, command: str) -> str:
     """Return the page.
 
     Parameters
@@ -32,24 +29,27 @@ def render_page(
         Name of the data.
     command : str
         What was typed, shown at the end.
-    choice : Selection or None
-        Evidence for the number of clusters.
     """
-    data = found.task.data
+    data, evidence = found.task.data, found.evidence
+    given = found.parameters.items()
     context: dict[str, Any] = {
         "title": title,
         "what": _what(found),
+        "verdict": evidence.sentence,
+        "number": evidence.number,
         "tiles": _tiles(found),
-        "sentences": in_words(found.quality),
         "warnings": [*data.warnings, *found.warnings],
         "notes": [*data.notes, *found.task.notes],
         "groups": [_group(found, group) for group in found.groups],
         "largest": max(group.size for group in found.groups),
+        "apart": _apart(found),
         "pictures": _pictures(found),
-        "choice": _choice(choice, found.n_clusters),
+        "choice": pictures.score_curve(evidence.scores, found.n_clusters)
+        if len(evidence.scores) > 1
+        else None,
         "command": command,
         "method": found.task.method,
-        "parameters": ", ".join(f"{n} = {v}" for n, v in found.parameters.items()),
+        "parameters": ", ".join(f"{name} = {value}" for name, value in given),
         "version": __version__,
     }
     return html.render_page("symmf.app", "cluster.html.j2", context)
@@ -57,28 +57,26 @@ def render_page(
 
 def _what(found: Answer) -> str:
     kind = found.task.data.kind
-    n = len(found.labels)
+    n, k = len(found.labels), found.n_clusters
     things = {"rows": "samples", "images": "images", "documents": "documents"}
-    how = "chosen from the data" if found.chosen else "as asked for"
-    return (
-        f"{n:,} {things.get(kind, 'nodes')} in {found.n_clusters} clusters ({how}), by "
-        f"{found.task.method} in {found.seconds:.2f} s."
-    )
-
-
-_LEFT = (
-    "what H Hᵀ leaves of the similarity; near 1 for a graph of neighbours, whose "
-    "single links K columns cannot show"
-)
+    how = "chosen from the data" if found.evidence.chosen else "as asked for"
+    clusters = "cluster" if k == 1 else "clusters"
+    return f"{n:,} {things.get(kind, 'nodes')} in {k} {clusters} ({how})."
 
 
 def _tiles(found: Answer) -> list[tuple[str, str, str]]:
-    quality = found.quality
+    evidence, structure = found.evidence, found.evidence.structure
+    depth = None if structure is None or found.task.square else structure.depth
     tiles = [
-        ("silhouette", quality.silhouette, "1: far apart, 0: touching"),
-        ("stability", quality.stability, "1: parts of the data give the same"),
-        ("cut", quality.cut, "share of neighbours in other clusters"),
-        ("relative error", quality.error, _LEFT),
+        ("depth of the gap", depth, "between groups; chance makes up to 1"),
+        (
+            "stability",
+            evidence.stability,
+            "1: the same when rows are left out",
+        ),
+        ("separation in the data", evidence.silhouette, "silhouette; 1: far apart"),
+        ("in the embedding", evidence.silhouette_of_h, "silhouette; high on noise too"),
+        ("cut", found.cut, "share of neighbours in other clusters"),
     ]
     shown = [
         (name, f"{value:.2f}", why) for name, value, why in tiles if value is not None
@@ -88,6 +86,20 @@ def _tiles(found: Answer) -> list[tuple[str, str, str]]:
         for name, value in found.scores.items()
     ]
     return shown
+
+
+def _apart(found: Answer) -> dict[str, Any] | None:
+    """Return what is said of rows that lie apart, and of those between clusters."""
+    if found.outliers is None:
+        return None
+    rows = np.flatnonzero(found.outliers)
+    order = rows[np.argsort(-found.model.outlier_score_[rows], kind="stable")]
+    return {
+        "count": len(rows),
+        "names": [_short(found.ids[i], _NAMED) for i in order[:_TOLD]],
+        "unsure": 0 if found.membership is None else int(sum(found.membership < 0.8)),
+        "marked": bool((found.labels < 0).any()),
+    }
 
 
 def _group(found: Answer, group: Group) -> dict[str, Any]:
@@ -119,13 +131,12 @@ def _group(found: Answer, group: Group) -> dict[str, Any]:
 
 def _pictures(found: Answer) -> list[tuple[str, str, Markup]]:
     shown = []
-    Z, cosines, of_what = _drawn(found)
-    rows, labels = found.shown, found.labels
+    Z, rows, labels = found.rows, found.shown, found.labels
     if Z is not None and len(labels) > 2:
         shown.append(
             (
                 "Samples",
-                f"{of_what} on their two main axes; hover for names.",
+                f"{found.what} on their two main axes; hover for names.",
                 pictures.scatter(Z, labels, found.ids, rows),
             )
         )
@@ -134,42 +145,19 @@ def _pictures(found: Answer) -> list[tuple[str, str, Markup]]:
                 "Similarity",
                 "How alike samples are, ordered by cluster. Dark squares on the "
                 "diagonal hold together; dark elsewhere: clusters that mix.",
-                pictures.matrix(Z, labels, rows, cosines=cosines),
+                pictures.matrix(Z, labels, rows, cosines=found.cosines),
             )
         )
     if found.silhouettes is not None:
-        bars = pictures.silhouette_bars(found.silhouettes, labels[rows])
         shown.append(
             (
                 "Silhouettes",
-                "A bar per sample, from rows of H: to the right it fits its cluster, "
-                "to the left another one is nearer. The dashed line is the mean.",
-                bars,
+                "A bar per sample: to the right it is nearer to its own cluster, to "
+                "the left nearer to another. The dashed line is the mean.",
+                pictures.silhouette_bars(found.silhouettes, labels[rows]),
             )
         )
     return shown
-
-
-def _drawn(found: Answer) -> tuple[Any, bool, str]:
-    """Return the rows to draw, whether cosines compare them, and what they are."""
-    task = found.task
-    if task.data.kind == "rows" and task.rows is not None:
-        points = getattr(found.model, "_new_points", None)
-        rows = task.rows if points is None else points.scaling.apply(task.rows)
-        return rows, False, "The data"
-    if task.data.kind == "documents":
-        return task.rows, True, "Documents (latent semantic analysis)"
-    return found.rows, True, "Rows of H"
-
-
-def _choice(choice: Selection | None, chosen: int) -> dict[str, Any] | None:
-    if choice is None or len(choice.table) < 2:
-        return None
-    with house_style():
-        figure: Any = choice.plot().figure
-    chart = figure_svg(figure, "choice", label="Evidence for each number of clusters")
-    note = f"By itself symmf would take {choice.recommendation}"
-    return {"chart": chart, "chosen": chosen, "note": note}
 
 
 def _short(text: str, most: int) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 import io
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -109,6 +109,18 @@ def silhouette_bars(values: FloatArray, labels: LabelArray) -> Markup:
         axes.axvline(0, color=GREY, linewidth=0.7)
         axes.axvline(float(values.mean()), color=INK, linestyle="--", linewidth=1)
     return figure_svg(figure, "silhouettes", label="Silhouettes by cluster")
+
+
+def score_curve(scores: Mapping[int, float], chosen: int) -> Markup:
+    """Return the score of every number of clusters, the chosen one marked."""
+    with house_style():
+        figure = Figure(figsize=(1.4 * _SIDE, 0.7 * _SIDE), layout="constrained")
+        axes = figure.add_subplot(xlabel="number of clusters", ylabel="score")
+        axes.plot(list(scores), list(scores.values()), "o-", color=GREY)
+        if chosen in scores:
+            axes.plot([chosen], [scores[chosen]], "o", color=COLOURS[0], ms=9)
+        axes.locator_params(axis="x", integer=True)
+    return figure_svg(figure, "choice", label="Score of each number of clusters")
 
 
 def thumbnail(pixels: FloatArray, side: int) -> str:

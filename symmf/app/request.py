@@ -13,6 +13,7 @@ from symmf.errors import InputError
 
 if TYPE_CHECKING:
     from symmf.app.answer import Answer
+    from symmf.app.stages import Stages
     from symmf.app.task import Task
     from symmf.io.matrix import UserMatrix
 
@@ -43,6 +44,8 @@ class Request:
     save: Path | None = None
     model: Path | None = None
     stability: bool = True
+    noise: bool = False
+    refine: bool = False
     dask: str | None = None
 
     @property
@@ -56,7 +59,7 @@ def check_request(request: Request) -> tuple[int | str, dict[str, Any]]:
 
     Everything that can be wrong with the options is said before anything is read.
     """
-    from symmf.app.task import parameters_of
+    from symmf.app.task import merged, parameters_of
     from symmf.clustering import METHODS
 
     check_name("method", request.method, METHODS)
@@ -68,6 +71,8 @@ def check_request(request: Request) -> tuple[int | str, dict[str, Any]]:
         ("--similarity", "similarity"): request.similarity,
         ("--constraint", "constraint"): request.constraint,
         ("--precomputed", "similarity"): "precomputed" if request.precomputed else None,
+        ("--noise", "label_options"): {"noise": True} if request.noise else None,
+        ("--refine", "label_options"): {"refine": True} if request.refine else None,
     }
     parameters: dict[str, Any] = {}
     for (option, name), value in given.items():
@@ -79,8 +84,9 @@ def check_request(request: Request) -> tuple[int | str, dict[str, Any]]:
                 f"The method {request.method!r} has no {option}; "
                 f"{', '.join(fitting)} {'have' if len(fitting) > 1 else 'has'}."
             )
-        parameters[name] = value
-    parameters |= read_settings(request.settings, request.method, known)
+        parameters = merged(parameters, {name: value})
+    settings = read_settings(request.settings, request.method, known)
+    parameters = merged(parameters, settings)
     if request.factor is not None and request.method == "kmeans":
         raise InputError(f"kmeans has no factor to write to {request.factor}.")
     check_outputs(request)
@@ -100,25 +106,26 @@ def number_of_clusters(text: str) -> int | str:
     return k
 
 
-def run_request(request: Request) -> Answer:
+def run_request(request: Request, stages: Stages | None = None) -> Answer:
     """Read, cluster and describe."""
     from symmf.app.answer import answer
-    from symmf.app.choice import choose_k
     from symmf.app.model import check_savable
+    from symmf.app.stages import Stages
 
     k, parameters = check_request(request)
+    stages = Stages() if stages is None else stages
     try:
-        task = make_task_of(request)
+        with stages("reading"):
+            task = make_task_of(request)
         if request.save is not None:
             check_savable(task.data)
-        if k == "auto" and request.method != "symmf":
-            k = choose_k(task, request.seed)
         return answer(
             task,
             k,
             parameters=parameters,
             seed=request.seed,
             check_stability=request.stability,
+            stages=stages,
         )
     except MemoryError as error:
         raise InputError(f"{request.name}: {_MEMORY}") from error
@@ -177,20 +184,21 @@ def write_answer(request: Request, found: Answer, command: str) -> list[Path]:
     from symmf.common.files import write_text
 
     data = found.task.data
-    written = write_clusters(request, data, found.labels)
+    written = write_clusters(
+        request,
+        data,
+        found.labels,
+        outliers=found.outliers,
+        membership=found.membership,
+    )
     if request.factor is not None:
         H: Any = getattr(found.model, "H_", None)
         H = getattr(found.model, "V_", None) if H is None else H
         written += write_factor(request, H)
     if request.report is not None:
-        from symmf.app.choice import FEWEST, select_for
         from symmf.app.page import render_page
 
-        choice = None
-        if found.task.data.n >= FEWEST:
-            given, seed = found.parameters, request.seed
-            choice = select_for(found.task, parameters=given, n_subsamples=0, seed=seed)
-        page = render_page(found, title=request.name, command=command, choice=choice)
+        page = render_page(found, title=request.name, command=command)
         write_text(request.report, page)
         written.append(request.report)
     if request.save is not None:
@@ -213,7 +221,9 @@ def write_factor(request: Request, H: Any) -> list[Path]:
     return [request.factor]
 
 
-def write_clusters(request: Request, data: UserMatrix, labels: Any) -> list[Path]:
+def write_clusters(
+    request: Request, data: UserMatrix, labels: Any, **about: Any
+) -> list[Path]:
     """Write the clusters with the names of the samples."""
     from symmf.app.output import clusters_csv, npy_bytes
     from symmf.common.files import write_bytes, write_text
@@ -229,6 +239,7 @@ def write_clusters(request: Request, data: UserMatrix, labels: Any) -> list[Path
             id_name=data.id_name,
             kept=data.kept,
             comma=data.comma,
+            **about,
         )
         write_text(request.out, text)
     return [request.out]

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from symmf.cli.terminal import say, show_notes
+from symmf.cli.terminal import say, show_notes, stages_on_terminal
 
 if TYPE_CHECKING:
     from symmf.app.answer import Answer
@@ -139,6 +139,15 @@ def reading_options(command: Callable[..., Any]) -> Callable[..., Any]:
     help="Cluster parts of the data again, to see whether clusters last.",
 )
 @click.option(
+    "--noise", is_flag=True, help="Put rows that lie apart into no cluster, -1 (symmf)."
+)
+@click.option(
+    "--refine",
+    is_flag=True,
+    help="Let mixtures of Gaussians refine the clusters of a table (symmf).",
+)
+@click.option("--verbose", is_flag=True, help="Say how the solver went, too.")
+@click.option(
     "--dask",
     metavar="ADDRESS|local",
     help="FILE is a folder of Parquet or NPY files or a Zarr store; workers of a dask "
@@ -179,7 +188,7 @@ def cluster(file: Path, **options: Any) -> None:
         write_clusters,
     )
 
-    reading = take_reading(options)
+    reading, verbose = take_reading(options), options.pop("verbose")
     request = Request(file=file, reading=reading, **options)
     if request.dask is not None:
         from dataclasses import replace
@@ -196,10 +205,12 @@ def cluster(file: Path, **options: Any) -> None:
     else:
         if not request.k:
             request = Request(file=file, reading=reading, **{**options, "k": "auto"})
-        found = run_request(request)
-        _show_answer(request.name, found)
-        command = f"symmf {shlex.join(sys.argv[1:])}"
-        written = write_answer(request, found, command)
+        with stages_on_terminal() as stages:
+            found = run_request(request, stages)
+            command = f"symmf {shlex.join(sys.argv[1:])}"
+            with stages("writing"):
+                written = write_answer(request, found, command)
+        _show_answer(request.name, found, verbose=verbose)
     for path in written:
         say(f"Wrote {path}")
     if request.out is None:
@@ -219,8 +230,7 @@ def take_reading(options: dict[str, Any]) -> dict[str, Any]:
     return reading
 
 
-def _show_answer(name: str, found: Answer) -> None:
-    from symmf.app.evidence import in_words
+def _show_answer(name: str, found: Answer, *, verbose: bool) -> None:
     from symmf.cli.terminal import show_table
     from symmf.common.texts import plain_text
 
@@ -241,11 +251,10 @@ def _show_answer(name: str, found: Answer) -> None:
     ]
     header = ["cluster", "samples", "share", "about"]
     show_table(header, rows, wide=("about",), right=("cluster", "samples", "share"))
-    if found.chosen:
-        say(f"K = {found.n_clusters} was chosen; symmf select shows the evidence.")
-    for sentence in in_words(found.quality):
-        say(sentence)
-    for label, value in _facts(found):
+    for sentence in (found.evidence.sentence, found.evidence.number):
+        if sentence:
+            say(sentence)
+    for label, value in _facts(found, verbose=verbose):
         say(f"{label}: {value}")
 
 
@@ -279,20 +288,30 @@ def _about(found: Answer, group: Group) -> str:
     return f"typical: {typical}" if typical else ""
 
 
-def _facts(found: Answer) -> list[tuple[str, str]]:
-    """Objective, relative error and iterations, where the method has them."""
-    model = found.model
-    facts = []
-    objective = getattr(model, "objective_", getattr(model, "inertia_", None))
-    if objective is not None:
-        facts.append(("objective", f"{objective:.6g}"))
-    if found.quality.error is not None:
-        facts.append(("relative error", f"{found.quality.error:.6g}"))
-    stop = f" ({model.stop_})" if hasattr(model, "stop_") else ""
-    facts.append(("iterations", f"{model.n_iter_}{stop}"))
-    facts.append(("seconds", f"{found.seconds:.2f}"))
+def _facts(found: Answer, *, verbose: bool) -> list[tuple[str, str]]:
+    """Name and value of what is measured; how the solver went only if asked for."""
+    evidence, model = found.evidence, found.model
+    silhouettes = {
+        "in the data": evidence.silhouette,
+        "in the embedding": evidence.silhouette_of_h,
+    }
+    each = ", ".join(f"{v:.2f} {w}" for w, v in silhouettes.items() if v is not None)
+    facts = [("silhouette", each)] if each else []
+    if found.cut is not None:
+        facts.append(("neighbours in other clusters", f"{found.cut:.0%}"))
+    if found.outliers is not None:
+        facts.append(("samples that lie apart", str(int(found.outliers.sum()))))
     facts += [(name, f"{value:.4f}") for name, value in found.scores.items()]
-    return facts
+    if verbose:
+        objective = getattr(model, "objective_", getattr(model, "inertia_", None))
+        if objective is not None:
+            facts.append(("objective", f"{objective:.6g}"))
+        if hasattr(model, "error_"):
+            facts.append(("relative error", f"{model.error_:.6g}"))
+        stop = f" ({model.stop_})" if hasattr(model, "stop_") else ""
+        facts.append(("iterations", f"{model.n_iter_}{stop}"))
+    parts = ", ".join(f"{name} {value:.1f}" for name, value in found.seconds.items())
+    return [*facts, ("seconds", f"{sum(found.seconds.values()):.1f} ({parts})")]
 
 
 def _show_distributed(name: str, found: DistributedAnswer) -> None:

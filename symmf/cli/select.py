@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from symmf.cli.cluster import reading_options, take_reading
-from symmf.cli.terminal import say, show_notes
+from symmf.cli.terminal import say, show_notes, stages_on_terminal
 
 if TYPE_CHECKING:
     from symmf.clustering.symmf.select import Selection
@@ -71,18 +71,23 @@ def select(
     if request.precomputed:
         given = {"similarity": "precomputed"}
     try:
-        task = make_task_of(request)
-        found = select_for(
-            task,
-            parameters=given,
-            n_clusters=range(least, most + 1),
-            laplacian_weight=weights or None,
-            seed=seed,
-        )
+        with stages_on_terminal() as stages:
+            with stages("reading"):
+                task = make_task_of(request)
+            with stages("comparing numbers of clusters"):
+                found = select_for(
+                    task,
+                    parameters=given,
+                    n_clusters=range(least, most + 1),
+                    laplacian_weight=weights or None,
+                    seed=seed,
+                )
     except MemoryError as error:
         raise InputError(f"{file}: there is not enough memory for this.") from error
     show_notes([*task.data.notes, *task.notes], task.data.warnings)
     _show(found)
+    parts = ", ".join(f"{name} {value:.1f}" for name, value in stages.seconds.items())
+    say(f"seconds: {sum(stages.seconds.values()):.1f} ({parts})")
     if plot is not None:
         _draw(found, plot)
         say(f"Wrote {plot}")

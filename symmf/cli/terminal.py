@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.progress import Progress, ProgressColumn
 
+    from symmf.app.stages import Stages
+
 PIPE_WIDTH = 200  # a file or a pipe has no width of its own
 NARROWEST = 24  # a column of prose needs this much to be read
 GAP = 2
@@ -123,3 +125,19 @@ def progress_bar(*columns: str | ProgressColumn) -> Iterator[Progress | None]:
         return
     with Progress(*columns, console=errors, transient=True) as progress:
         yield progress
+
+
+@contextmanager
+def stages_on_terminal() -> Iterator[Stages]:
+    """Yield stages that are told beside a moving bar, if there is a terminal."""
+    from rich.progress import BarColumn, SpinnerColumn, TimeElapsedColumn
+
+    from symmf.app.stages import Stages
+
+    columns = (SpinnerColumn(), "{task.description}", BarColumn(), TimeElapsedColumn())
+    with progress_bar(*columns) as bar:
+        if bar is None:
+            yield Stages()
+            return
+        task = bar.add_task("", total=None)
+        yield Stages(lambda name: bar.update(task, description=name))

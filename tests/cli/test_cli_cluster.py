@@ -1,6 +1,7 @@
 import inspect
 
 import numpy as np
+import pandas as pd
 import pytest
 from click.testing import CliRunner
 from scipy import io, sparse
@@ -43,7 +44,7 @@ def write_csv(path, X, y=None, names=None, delimiter=","):
 
 
 def read_clusters(path):
-    return np.loadtxt(path, delimiter=",", skiprows=1, dtype=int)
+    return pd.read_csv(path).iloc[:, [0, -1]].to_numpy()
 
 
 def test_a_csv_is_clustered_scored_and_written(run, tmp_path, planted):
@@ -60,7 +61,7 @@ def test_a_csv_is_clustered_scored_and_written(run, tmp_path, planted):
     assert "AC: 1.0000" in out
     assert "NMI: 1.0000" in out
     assert "ARI: 1.0000" in out
-    assert "objective: " in out
+    assert "objective" not in out
     assert "seconds: " in out
     table = read_clusters(tmp_path / "clusters.csv")
     np.testing.assert_array_equal(table[:, 0], np.arange(1, 37))
@@ -198,6 +199,7 @@ def test_options_reach_the_method(run, tmp_path, planted):
     np.save(tmp_path / "X.npy", planted[0])
     code, out, _ = run(
         *("cluster", "X.npy", "-k", 3, "--lambda", 0, "--constraint", "nonnegative"),
+        "--verbose",
         *(
             "--set",
             "max_iter=7",
@@ -211,7 +213,7 @@ def test_options_reach_the_method(run, tmp_path, planted):
     assert "iterations: 7 (max_iter)" in out
     code, out, _ = run(
         *("cluster", "X.npy", "-k", 3, "--method", "symhals", "--seed", 3),
-        *("--similarity", "cosine", "--set", "tol=1e-3"),
+        *("--similarity", "cosine", "--set", "tol=1e-3", "--verbose"),
     )
     assert code == 0
     assert "(tolerance)" in out

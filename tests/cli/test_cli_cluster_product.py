@@ -55,7 +55,11 @@ def test_ids_are_written_and_the_choice_of_k_is_said(run, tmp_path):
     assert "K = 3 was chosen" in out
     assert "--id who" in err
     assert "divided by their ranges" in err
-    assert (tmp_path / "c.csv").read_text().startswith("who,cluster\nC000,")
+    assert (
+        (tmp_path / "c.csv")
+        .read_text()
+        .startswith("who,outlier,membership,cluster\nC000,")
+    )
     assert accuracy(kind, labels_in(tmp_path / "c.csv")) == 1.0
 
 
@@ -63,8 +67,9 @@ def test_quality_without_labels_and_traits_are_told(run, tmp_path):
     customers(tmp_path / "t.csv")
     _, out, err = run("cluster", "t.csv", "-k", 3, "--standardize", "--id", "who")
     assert err == ""
-    for word in ("silhouette", "links between neighbours", "stable", "relative error"):
+    for word in ("silhouette", "neighbours in other clusters", "stability 1.00"):
         assert word in out
+    assert "relative error" not in out
     assert re.search(r"income 7\d,\d{3} \(\+", out)
 
 
@@ -88,8 +93,8 @@ def test_all_columns_are_kept_and_formulas_are_texts(run, tmp_path):
     args = ("--id", "who", "--drop", "note", "--keep-columns", "--out", "c.csv")
     assert run("cluster", "t.csv", "-k", 3, *args)[0] == 0
     lines = (tmp_path / "c.csv").read_text().splitlines()
-    assert lines[0] == "who,age,income,visits,note,cluster"
-    assert re.fullmatch(r"C000,[\d.]+,[\d.]+,[\d.]+,'=1\+1,\d", lines[1])
+    assert lines[0] == "who,age,income,visits,note,outlier,membership,cluster"
+    assert re.fullmatch(r"C000,[\d.]+,[\d.]+,[\d.]+,'=1\+1,0,[\d.]+,\d", lines[1])
 
 
 def test_a_decimal_comma_and_standard_input(run, tmp_path, monkeypatch):

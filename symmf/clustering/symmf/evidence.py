@@ -56,6 +56,8 @@ class Evidence:
         The numbers of clusters that score best.
     by_rule : dict
         The number that each rule would choose.
+    scores : dict
+        The score of each number of clusters.
     """
 
     n_clusters: int
@@ -67,6 +69,7 @@ class Evidence:
     best: int | None = None
     runner_up: int | None = None
     by_rule: dict[str, int] = field(default_factory=dict)
+    scores: dict[int, float] = field(default_factory=dict)
 
     @property
     def verdict(self) -> Verdict | None:
@@ -110,21 +113,25 @@ class Evidence:
                 "the gaps between groups are larger than chance makes them, and the "
                 f"same clusters come back {left_out} {steady}"
             )
-        return f"{_HEADS[verdict]}: {reason}."
+        steady_only = structure is None and verdict == "clear"
+        return f"{'Stable clusters' if steady_only else _HEADS[verdict]}: {reason}."
 
     @property
     def number(self) -> str:
         """What is known of the number of clusters; empty if nothing is."""
         if self.best is None:
             return ""
-        sure = confidence(self.by_rule, self.best)
         second = "" if self.runner_up is None else f"; second best: {self.runner_up}"
+        if self.chosen and self.n_clusters == 1:
+            if self.best == 1:
+                return ""
+            return f"If there must be clusters, K = {self.best} scores best{second}."
+        sure = confidence(self.by_rule, self.best)
         if self.chosen and self.n_clusters == self.best:
             return f"K = {self.best} was chosen{second}. {sure}"
         if self.n_clusters == self.best:
             return f"K = {self.best} is also what symmf would choose{second}. {sure}"
-        would = "would be best if there were clusters" if self.chosen else "scores best"
-        return f"K = {self.best} {would}{second}. {sure}"
+        return f"K = {self.best} scores best{second}. {sure}"
 
     def __str__(self) -> str:
         return " ".join(filter(None, (self.sentence, self.number)))
@@ -159,6 +166,7 @@ def gather_evidence(
 
     scores = [ari(labels[part], own) for part, own in parts]
     found = numbers if numbers is not None and numbers.labels else None
+    every = zip(found.candidates, found.score.tolist(), strict=True) if found else ()
     return Evidence(
         n_clusters=len(np.unique(labels)),
         chosen=chosen,
@@ -169,6 +177,7 @@ def gather_evidence(
         best=None if found is None else found.best,
         runner_up=None if found is None else found.runner_up,
         by_rule={} if found is None else found.by_rule(),
+        scores=dict(every),
     )
 
 

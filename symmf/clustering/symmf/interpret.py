@@ -66,7 +66,7 @@ class Interpretable:
         ``evidence_.sentence``, ``verdict``, ``number``, ``stability`` and more. It
         clusters parts of the rows again, at most 2,000 of them, when first asked for.
         """
-        return self._answer("evidence_", self._gather)
+        return self._answer("evidence_", self.gather_evidence)
 
     @property
     def outlier_score_(self) -> FloatArray:
@@ -81,6 +81,18 @@ class Interpretable:
         fifth of the rows is left out.
         """
         return self._answer("membership_", lambda: self._memberships(self._factor()))
+
+    def gather_evidence(self, *, stability: bool = True) -> Evidence:
+        """Return ``evidence_``, or what of it is had without clustering parts again."""
+        parts = self._answer("evidence_", self._parts, key="parts") if stability else ()
+        return gather_evidence(
+            self._assignment.labels,
+            chosen=self.n_clusters == "auto",
+            numbers=self._answer("evidence_", self._numbers, key="numbers"),
+            parts=parts,
+            rows=self._compared(),
+            embedding=unit_rows(self._factor()),
+        )
 
     def predict_proba(self, X: Any) -> FloatArray:
         """Return how surely new rows belong to each cluster.
@@ -160,16 +172,6 @@ class Interpretable:
 
         return cluster_parts(
             sample_of(len(self._assignment.labels)), self.n_clusters_, cluster
-        )
-
-    def _gather(self) -> Evidence:
-        return gather_evidence(
-            self._assignment.labels,
-            chosen=self.n_clusters == "auto",
-            numbers=self._answer("evidence_", self._numbers, key="numbers"),
-            parts=self._answer("evidence_", self._parts, key="parts"),
-            rows=self._compared(),
-            embedding=unit_rows(self._factor()),
         )
 
     def _calibrate(self) -> Membership:

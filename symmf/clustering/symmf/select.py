@@ -39,6 +39,8 @@ if TYPE_CHECKING:
 _WITHIN = 0.005
 #: rules that count when their agreement is told
 RULES = ("eigengap", "eigengap_15", "silhouette", "hdbscan")
+# Of a given graph.
+_GRAPH_RULES = ("bethe_hessian", "eigengap")
 
 
 def confidence(by_rule: dict[str, int], k: int) -> str:
@@ -49,7 +51,8 @@ def confidence(by_rule: dict[str, int], k: int) -> str:
     >>> confidence({"silhouette": 3, "eigengap": 4}, 3).split(":")[0]
     '1 of 2 rules agrees'
     """
-    rules = [rule for rule in RULES if rule in by_rule]
+    known = _GRAPH_RULES if "bethe_hessian" in by_rule else RULES
+    rules = [rule for rule in known if rule in by_rule]
     agree = sum(by_rule[rule] == k for rule in rules)
     verb = "agrees" if agree == 1 else "agree"
     said = f"{agree} of {len(rules)} rules {verb}"
@@ -104,16 +107,13 @@ class Selection:
     @property
     def recommendation(self) -> str:
         """The number in words, with what speaks for it and how often that is right."""
-        others = f"{self.best} clusters score best"
-        if self.runner_up is not None:
-            others += f", then {self.runner_up}"
         sure = confidence(self.by_rule, self.best)
-        sure = sure[0].upper() + sure[1:]
         if self.n_clusters == 1:
-            return (
-                "No clusters were found: the rows look as rows without clusters do. If "
-                f"there must be clusters, {others}. {sure}"
-            )
+            said = "No clusters were found: rows without any clusters look the same."
+            if self.best > 1:
+                said += f" If there must be clusters, {self.best} score best"
+                said += "." if self.runner_up is None else f", then {self.runner_up}."
+            return said
         said = f"{self.n_clusters} clusters"
         if self.runner_up is not None:
             said += f"; second best: {self.runner_up}"

@@ -1,4 +1,4 @@
-"""Quality without labels, groups, models as files: checked by independent routes."""
+"""Answers, groups, pages, models as files: checked by independent routes."""
 
 from __future__ import annotations
 
@@ -10,10 +10,13 @@ from scipy import sparse
 from sklearn.datasets import make_blobs
 
 from symmf.app.answer import answer
-from symmf.app.evidence import Quality, cut_share, in_words
+from symmf.app.choice import select_for
+from symmf.app.evidence import cut_share
 from symmf.app.groups import shown_number
 from symmf.app.model import model_of
 from symmf.app.output import clusters_csv
+from symmf.app.page import render_page
+from symmf.app.stages import Stages
 from symmf.app.task import make_task
 from symmf.clustering.symmf.model_file import load_model, save_model
 from symmf.errors import DataError, InputError
@@ -31,21 +34,48 @@ def found():
 
 
 def test_a_clear_clustering_is_told_to_be_one(found):
-    quality = found.quality
-    assert quality.silhouette > 0.8
-    assert quality.stability > 0.95
-    assert quality.cut < 0.05
+    evidence = found.evidence
+    assert evidence.verdict == "clear"
+    assert evidence.stability > 0.95
+    assert evidence.silhouette > 0.5
+    assert found.cut < 0.05
     assert found.scores["AC"] == 1.0
-    words = " ".join(in_words(quality))
-    assert "clear" in words
-    assert "stable" in words
+    assert not found.outliers.any()
+    assert found.membership.min() > 0.5
 
 
-def test_noise_is_not_told_to_be_clusters():
+@pytest.mark.parametrize("method", ["symmf", "kmeans"])
+def test_noise_is_not_told_to_be_clusters_by_any_method(method):
     X = np.random.default_rng(0).random((150, 6))
-    quality = answer(make_task(UserMatrix(X=X, y=None)), 5).quality
-    assert quality.stability < 0.6
-    assert "shaky" in " ".join(in_words(quality))
+    task = make_task(UserMatrix(X=X, y=None), method=method)
+    noise = answer(task, 5)
+    assert noise.evidence.verdict == "none"
+    page = render_page(noise, title="noise", command="symmf cluster noise.csv -k 5")
+    assert "No evidence for these clusters" in page
+    assert "relative error" not in page
+    auto = answer(task, "auto")
+    assert (auto.n_clusters, auto.evidence.chosen) == (1, True)
+    assert "No clusters were found" in render_page(auto, title="noise", command="")
+
+
+def test_outliers_may_belong_to_no_cluster():
+    data = blobs()
+    X = np.concatenate([data.X, [[90.0, 0, 0, 0]]])
+    task = make_task(UserMatrix(X=X, y=None, names=data.names))
+    marked = answer(task, 3, parameters={"label_options": {"noise": True}})
+    assert marked.labels[-1] == -1
+    assert marked.outliers[-1]
+    assert sum(group.size for group in marked.groups) == np.sum(marked.labels >= 0)
+    page = render_page(marked, title="t", command="")
+    assert "lies apart from all others and belong" in " ".join(page.split())
+
+
+def test_stages_are_told_and_timed():
+    told = []
+    found = answer(make_task(blobs()), 3, stages=Stages(told.append))
+    assert told == ["clustering", "evidence"]
+    assert list(found.seconds) == told
+    assert min(found.seconds.values()) > 0
 
 
 def test_the_cut_counts_neighbours_in_other_clusters(found):
@@ -54,8 +84,20 @@ def test_the_cut_counts_neighbours_in_other_clusters(found):
     np.fill_diagonal(D, np.inf)
     near = np.argsort(D, axis=1)[:, :10]
     expected = np.mean(labels[near] != labels[:, None])
-    plain = type("Model", (), {})()
-    assert cut_share(found.task, plain, labels) == pytest.approx(expected)
+    assert cut_share(found.task, X, labels) == pytest.approx(expected)
+
+
+def test_communities_of_a_graph_are_counted():
+    rng = np.random.default_rng(1)
+    block = np.repeat(range(3), 40)
+    chance = np.where(block[:, None] == block, 0.25, 0.02)
+    edges = np.triu(rng.random((120, 120)) < chance, 1)
+    W = sparse.csr_array((edges | edges.T).astype(float))
+    task = make_task(UserMatrix(X=W, y=None, kind="graph"))
+    found = answer(task, "auto")
+    assert found.n_clusters == 3
+    assert found.evidence.by_rule == {"bethe_hessian": 3, "eigengap": 3}
+    assert select_for(task, n_subsamples=0).n_clusters == 3
 
 
 def test_the_cut_of_a_graph_is_the_share_of_its_weight():
@@ -123,13 +165,15 @@ def test_damaged_and_foreign_models_are_sentences(found, tmp_path):
 def test_names_that_are_formulas_become_texts():
     text = clusters_csv(np.array([0, 1]), ids=["@a", "-1"], id_name="cluster")
     assert text == "cluster,cluster_\n'@a,0\n-1,1\n"
+    about = {"outliers": [False, True], "membership": np.array([0.91, 0.5])}
+    text = clusters_csv(np.array([0, -1]), **about)
+    assert text == "row,outlier,membership,cluster\n1,0,0.910,0\n2,1,0.500,-1\n"
 
 
 def test_numbers_for_people():
     assert shown_number(0) == "0"
     assert shown_number(-1234.5678) == "-1,235"
     assert shown_number(0.012345) == "0.01235"
-    assert in_words(Quality()) == []
 
 
 def test_images_and_documents_are_no_similarities():
