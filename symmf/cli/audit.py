@@ -55,12 +55,14 @@ COLUMNS = ("classes", "clusters", "ac", "nmi", "choose", "runs", "decimals", "na
 )
 @click.option("--search/--no-search", default=True, help="Look for witness tables.")
 @click.option("--fresh", is_flag=True, help="Compute again what has not changed.")
+@click.option("--theory", is_flag=True, help="Check the theorems with numbers instead.")
 def audit(
     average: str,
     pairs: Path | None,
     out: Path | None,
     search: bool,
     fresh: bool,
+    theory: bool,
     **values: Any,
 ) -> None:
     """Check whether published means of AC and NMI can belong to the same runs.
@@ -77,7 +79,11 @@ def audit(
     symmf audit --classes 72,72 --ac 0.975 --nmi 0.958
     symmf audit --classes 300*3 --clusters 6 --ac 0.316 --nmi 0.296
     symmf audit --pairs table3.csv --average arithmetic --out checked
+    symmf audit --theory
     """  # noqa: D301
+    if theory:
+        _check_theory(out or Path("results/audit"))
+        return
     averages = AVERAGES if average == "all" else (average,)
     single = [values[key] for key in ("classes", "ac", "nmi")]
     if pairs is not None and any(single):
@@ -91,6 +97,20 @@ def audit(
     else:
         folder = out or Path("results/audit")
         _audit_paper(averages, _runs(values["runs"]), folder, search, fresh)
+
+
+def _check_theory(out: Path) -> None:
+    from symmf.audit.theory import theory_frame
+    from symmf.cli.terminal import show_table
+    from symmf.common.files import write_text
+
+    frame = theory_frame()
+    shown = frame[["item", "verdict", "cases", "failures", "worst"]]
+    rows = [[*map(str, row[:-1]), f"{row[-1]:.3g}"] for row in shown.to_numpy()]
+    show_table(list(shown.columns), rows, right=["cases", "failures", "worst"])
+    path = out / "theory.csv"
+    write_text(path, frame.to_csv(index=False))
+    say(f"\nWritten to {path}")
 
 
 def _audit_paper(
