@@ -9,6 +9,8 @@ Which 3000 images the paper used is not known. The choice here is this project's
 the first 300 of each class in ``test_batch``, in the order of the file, as
 grey = (0.2989 R + 0.5870 G + 0.1140 B) / 255, which lies in [0, 1]. With the option
 ``colour: true`` a row has 3072 values, R, G and B of a pixel together, divided by 255.
+``skip: 300`` passes over so many images of each class first, and ``n_per_class: 150``
+takes so many of each: other images of the same kind.
 
 With ``learn_from: batch`` in an experiment, steps under ``features`` are given all
 10,000 images of the batch; the 3000 of the study are clustered and scored.
@@ -25,6 +27,7 @@ from typing import Any
 
 import numpy as np
 
+from symmf.common.validation import check_number
 from symmf.datasets.base import Dataset, DatasetSpec, RemoteFile, Source
 from symmf.errors import DataError, InputError
 
@@ -41,12 +44,16 @@ _IMAGES = 1000
 
 
 def read(
-    path: Path, *, colour: bool = False, n_per_class: int = N_PER_CLASS
+    path: Path,
+    *,
+    colour: bool = False,
+    skip: int = 0,
+    n_per_class: int = N_PER_CLASS,
 ) -> Dataset:
-    """Load the first 300 images of each class from the binary test batch."""
+    """Load images of each class of the binary test batch, by default the first 300."""
     if not isinstance(colour, bool):
         raise InputError(f"colour is true or false, not {colour!r}.")
-    records, rows = _records(path, n_per_class)
+    records, rows = _records(path, skip, n_per_class)
     return Dataset.from_arrays(
         _pixels(records[rows], colour=colour),
         records[rows, 0],
@@ -58,10 +65,14 @@ def read(
 
 
 def read_batch(
-    path: Path, *, colour: bool = False, n_per_class: int = N_PER_CLASS
+    path: Path,
+    *,
+    colour: bool = False,
+    skip: int = 0,
+    n_per_class: int = N_PER_CLASS,
 ) -> tuple[Any, Any]:
     """Return all images of the test batch, float32, and which are those of ``read``."""
-    records, rows = _records(path, n_per_class)
+    records, rows = _records(path, skip, n_per_class)
     out = np.empty((len(records), (3 if colour else 1) * PIXELS), dtype=np.float32)
     for first in range(0, len(records), _IMAGES):
         part = slice(first, first + _IMAGES)
@@ -69,8 +80,10 @@ def read_batch(
     return out, rows
 
 
-def _records(path: Path, n_per_class: int) -> tuple[Any, Any]:
-    """Return the records of the file, and which are the first of each class."""
+def _records(path: Path, skip: int, n_per_class: int) -> tuple[Any, Any]:
+    """Return the records of the file, and which are those asked for of each class."""
+    check_number("skip", skip, least=0, whole=True)
+    check_number("n_per_class", n_per_class, least=1, whole=True)
     content = np.fromfile(path, dtype=np.uint8)
     if content.size == 0 or content.size % RECORD:
         raise DataError(
@@ -79,14 +92,15 @@ def _records(path: Path, n_per_class: int) -> tuple[Any, Any]:
         )
     records = content.reshape(-1, RECORD)
     labels = records[:, 0]
-    firsts = [np.flatnonzero(labels == c)[:n_per_class] for c in range(N_CLASSES)]
-    short = [c for c, rows in enumerate(firsts) if rows.size < n_per_class]
+    taken = slice(skip, skip + n_per_class)
+    chosen = [np.flatnonzero(labels == c)[taken] for c in range(N_CLASSES)]
+    short = [c for c, rows in enumerate(chosen) if rows.size < n_per_class]
     if short or labels.max() >= N_CLASSES:
         raise DataError(
             f"{path} is not the test batch of CIFAR-10: it must have labels 0 to "
-            f"{N_CLASSES - 1} and {n_per_class} or more images of each."
+            f"{N_CLASSES - 1} and {taken.stop} or more images of each."
         )
-    return records, np.sort(np.concatenate(firsts))
+    return records, np.sort(np.concatenate(chosen))
 
 
 def _pixels(records: Any, *, colour: bool) -> Any:
@@ -158,7 +172,9 @@ SPEC = DatasetSpec(
     wider={"batch": read_batch},
     convert=convert,
     options={
-        "colour": "true: rows of 3072 values, R, G and B of each pixel; else grey"
+        "colour": "true: rows of 3072 values, R, G and B of each pixel; else grey",
+        "skip": "pass over so many images of each class first",
+        "n_per_class": "take so many images of each class; 300 by default",
     },
     accepts="test_batch.bin, the official cifar-10-binary.tar.gz or its folder",
 )

@@ -54,13 +54,20 @@ def exact_factor_matrix(
     return U @ U.T, U
 
 
-def exact_factor(*, n: int = 20, k: int = 5, seed: int = 0) -> Dataset:
+def exact_factor(
+    *, n: int = 20, k: int = 5, noise: float = 0.0, seed: int = 0
+) -> Dataset:
     """Return the matrix of :func:`exact_factor_matrix` as data of kind "matrix".
 
     The class of a row is the place of its largest entry in U; a column that is
-    nowhere the largest makes no class.
+    nowhere the largest makes no class. ``noise`` adds a symmetric matrix of normal
+    entries of this size (off the diagonal): then no factor is exact.
     """
+    check_number("noise", noise, least=0, most=LARGEST_NOISE)
     M, U = exact_factor_matrix(n=n, k=k, seed=seed)
+    if noise:
+        E = generator("synthetic", "noise", n, k, seed).standard_normal((n, n))
+        M = M + noise * (np.triu(E) + np.triu(E, 1).T)
     return Dataset.from_arrays(
         M,
         np.argmax(U, axis=1),
