@@ -21,7 +21,27 @@ _TINY = 1e-300
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Constraint:
-    """A set of matrices H; this one is the whole space."""
+    """A set of matrices H; this one is the whole space.
+
+    A set of your own is a subclass with ``project``; projected gradient takes it as
+    ``factorize(M, k, constraint=Ball(radius=2.0))``. Without a ``name`` it is called
+    after its class.
+
+    Examples
+    --------
+    >>> from dataclasses import dataclass
+    >>> from symmf import factorize
+    >>> @dataclass(frozen=True, kw_only=True)
+    ... class Ball(Constraint):
+    ...     radius: float = 1.0
+    ...     cone = False
+    ...
+    ...     def project(self, Z, previous=None):
+    ...         return Z * min(1.0, self.radius / np.linalg.norm(Z))
+    >>> fit = factorize(np.eye(4), 2, constraint=Ball(radius=0.5), random_state=0)
+    >>> fit.constraint.name, round(float(np.linalg.norm(fit.H)), 6)
+    ('ball', 0.5)
+    """
 
     name: ClassVar[str] = "none"
     meaning: ClassVar[str] = "any real matrix"
@@ -36,6 +56,10 @@ class Constraint:
     #: reproduces a fault of the released code; refused unless ``published=True``
     published_only: ClassVar[bool] = False
 
+    def __init_subclass__(cls) -> None:
+        if "name" not in cls.__dict__:
+            cls.name = cls.__name__.lower()
+
     def project(self, Z: FloatArray, _previous: FloatArray | None = None) -> FloatArray:
         """Return the nearest feasible point to Z (it may be Z itself).
 
@@ -47,9 +71,11 @@ class Constraint:
         """Return what the authors' released code computes for this set."""
         return self.project(Z)
 
-    def contains(self, H: FloatArray, _atol: float = 1e-8) -> bool:
-        """Tell whether H is feasible up to ``atol``."""
-        return bool(np.isfinite(H).all())
+    def contains(self, H: FloatArray, atol: float = 1e-8) -> bool:
+        """Tell whether H is feasible up to ``atol``: projecting leaves it in place."""
+        return bool(
+            np.isfinite(H).all() and np.allclose(self.project(H), H, rtol=0, atol=atol)
+        )
 
     def check(self, _n: int, _k: int) -> None:
         """Raise InputError if the set is empty or undefined for (n, k) matrices."""

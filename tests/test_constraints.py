@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
+from symmf import SOLVERS, SymMF, factorize
 from symmf.constraints import (
     CONSTRAINTS,
     Constraint,
@@ -215,3 +216,44 @@ def test_constraints_are_values(name):
 def test_constraints_cannot_be_changed():
     with pytest.raises(AttributeError):
         L1Rows().radius = 3.0
+
+
+class Box(Constraint):
+    """Entries between 0 and 1/2; of the attributes only the projection is given."""
+
+    def project(self, Z, _previous=None):
+        return np.clip(Z, 0, 0.5)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"acceleration": "momentum"},
+        {"sigma": "bound", "step_scale": 0.5},
+        {"solver": "fixed_step"},
+        {"start": "scaled", "random_state": 1},
+    ],
+)
+def test_a_set_of_ones_own_needs_only_a_projection(options):
+    U = np.random.default_rng(0).random((30, 3))
+    fit = factorize(U @ U.T, 3, constraint=Box(), **{"random_state": 0, **options})
+    assert fit.constraint.name == "box"
+    assert Box().contains(fit.H)
+    assert not Box().contains(fit.H + 0.6)
+    assert np.all(np.diff(fit.error) <= 1e-12)
+
+
+def test_a_solver_that_knows_its_sets_refuses_one_of_ones_own():
+    with pytest.raises(InputError, match="not 'box'"):
+        factorize(np.eye(4), 2, solver="sym_hals", constraint=Box())
+
+
+def test_symmf_takes_a_solver_and_a_set_as_objects():
+    X = np.random.default_rng(0).random((40, 3))
+    solver = SOLVERS["projected_gradient"](step_scale=0.5)
+    model = SymMF(
+        2, solver=solver, constraint=Box(), max_iter=3000, random_state=0
+    ).fit(X)
+    assert model.solver_ == "projected_gradient"
+    assert Box().contains(model.H_)

@@ -137,9 +137,8 @@ def solvers_block(results: Results) -> str:  # noqa: ARG001 - made from the regi
         shown = f"`{sets[0]}`" if len(sets) == 1 else f"{len(sets)} sets"
         if len(sets) == 2:
             shown = ", ".join(f"`{each}`" for each in sets)
-        monotone = "yes" if solver.monotone else "no"
-        rows.append([f"`{name}`", solver.title, shown, monotone])
-    return markdown_table(["solver", "method", "H in", "monotone"], rows)
+        rows.append([f"`{name}`", solver.title, shown, solver.never_rises or "-"])
+    return markdown_table(["solver", "method", "H in", "never rises"], rows)
 
 
 def times_block(results: Results) -> str:

@@ -9,11 +9,25 @@ import numpy as np
 from symmf.common.notation import FloatArray
 from symmf.common.validation import is_number, shown
 from symmf.errors import InputError
-from symmf.linalg import smallest_eigenvalue, spectral_norm, trace_objective
+from symmf.linalg import (
+    inner,
+    smallest_eigenvalue,
+    spectral_norm,
+    trace_objective,
+    trace_split_objective,
+)
 from symmf.solvers.base import Problem
 
 # The adaptive rule: where it begins, when it looks, what it accepts, how it grows.
 _FIRST_SHARE, _LOOK_EVERY, _ACCEPTED_GAP, _GROWTH = 0.05, 50, 1e-3, 2.0
+
+
+def coupled_objective(
+    fro2: float, H: FloatArray, P: FloatArray, MP: FloatArray, mu: float
+) -> float:
+    """Return F = ||M - H P^T||_F^2 + mu ||H - P||_F^2, given M P."""
+    D = H - P
+    return trace_split_objective(fro2, H, P, MP) + mu * inner(D, D)
 
 
 def coupling_bound(
@@ -71,11 +85,11 @@ class Coupling:
             return cls(bound, bound, must_agree=True)
         return cls(_FIRST_SHARE * bound, bound, adaptive=True, must_agree=True)
 
-    def look(self, gap: float, size: float) -> None:
+    def look(self, gap: float, size: float) -> bool:
         """Count a sweep; now and then grow if ||H - P|| is too large beside ||H||."""
         self.sweeps += 1
-        if self.sweeps % _LOOK_EVERY == 0 and gap > _ACCEPTED_GAP * size:
-            self.grow()
+        late = self.sweeps % _LOOK_EVERY == 0
+        return late and gap > _ACCEPTED_GAP * size and self.grow()
 
     def grow(self) -> bool:
         """Double the weight, at most to the bound; tell whether it changed."""

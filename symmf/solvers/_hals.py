@@ -14,6 +14,7 @@ import numpy as np
 
 from symmf.common.notation import FloatArray
 from symmf.linalg import inner
+from symmf.solvers._workspace import beyond
 
 # Sweeps end once one moves the factor by less than this share of the first (squared).
 _SETTLED = 0.01
@@ -21,7 +22,7 @@ _SETTLED = 0.01
 # (Ang and Gillis 2019).
 _FIRST, _GROWTH, _LIMIT_GROWTH, _PENALTY = 0.5, 1.05, 1.01, 1.5
 # A row that died is put back at this size, relative to its factor.
-_REVIVAL = 1e-16
+REVIVAL = 1e-16
 
 Product = Callable[[FloatArray], FloatArray]
 
@@ -45,7 +46,7 @@ def sweep(V: FloatArray, Q: FloatArray, B: FloatArray) -> float:
         v -= slope
         np.maximum(v, 0, out=v)
         if not v.any():
-            v[:] = _REVIVAL * V.max()
+            v[:] = REVIVAL * V.max()
         before -= v
         moved += float(before @ before)
     return moved
@@ -101,10 +102,10 @@ def accelerated_hals(
         """Update V, then U, each from the other one extrapolated by beta."""
         V_e, U_e = _beyond(now.V, last.V, beta), _beyond(now.U, last.U, beta)
         XU_e = _beyond(now.XU, last.XU, beta)
-        V = sweeps(_nonnegative(V_e, beta), *_tied(U_e, XU_e, mu), most_sweeps)
+        V = sweeps(_nonnegative(V_e, beta), *tied(U_e, XU_e, mu), most_sweeps)
         XTV = times_transposed(V)
         V_e, XTV_e = _beyond(V, now.V, beta), _beyond(XTV, now.XTV, beta)
-        U = sweeps(_nonnegative(U_e, beta), *_tied(V_e, XTV_e, mu), most_sweeps)
+        U = sweeps(_nonnegative(U_e, beta), *tied(V_e, XTV_e, mu), most_sweeps)
         return pair(V, U, XTV)
 
     last = now = pair(V, U, times_transposed(V))
@@ -125,12 +126,7 @@ def accelerated_hals(
 
 def _beyond(new: FloatArray, old: FloatArray, beta: float) -> FloatArray:
     """Return new + beta (new - old), an array of its own if beta is not 0."""
-    if not beta:
-        return new
-    out = new - old
-    out *= new.dtype.type(beta)
-    out += new
-    return np.asarray(out)
+    return beyond(new, old, beta) if beta else new
 
 
 def _nonnegative(V: FloatArray, beta: float) -> FloatArray:
@@ -138,7 +134,7 @@ def _nonnegative(V: FloatArray, beta: float) -> FloatArray:
     return np.maximum(V, 0, out=V if beta else None)
 
 
-def _tied(U: FloatArray, XU: FloatArray, mu: float) -> tuple[FloatArray, FloatArray]:
+def tied(U: FloatArray, XU: FloatArray, mu: float) -> tuple[FloatArray, FloatArray]:
     """Q and B of the least squares in V: U U^T + mu I and X U + mu U."""
     Q = U @ U.T
     if not mu:

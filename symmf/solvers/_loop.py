@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import time
 from collections.abc import Callable, Generator
 from dataclasses import dataclass, field
@@ -24,6 +23,7 @@ from symmf.solvers.base import (
     Iterate,
     Iteration,
     Problem,
+    Rest,
     Solver,
     Start,
     Stop,
@@ -32,8 +32,6 @@ from symmf.solvers.base import (
 # Up to this n a dense M is evaluated through the residual itself, which resolves
 # relative errors far below the 1e-16 where the trace form ends.
 _DENSE_EVALUATION_LIMIT = 400
-# A decrease below tol must be seen this often in a row.
-PATIENCE = 2
 # An error this many times the larger of 1 and the first one is divergence. Large,
 # because methods without a monotone merit may overshoot and recover. The released
 # code has no such guard; its iterates are followed much further.
@@ -52,7 +50,8 @@ def drive(
     has used so far: what ``look`` itself does is not on that clock.
     """
     clock = 0.0
-    for iteration in itertools.count():
+    iteration = 0
+    while True:
         began = time.perf_counter()
         try:
             with np.errstate(all="ignore"):
@@ -65,7 +64,7 @@ def drive(
         if stop is not None:
             iterates.close()
             return stop
-    raise AssertionError  # itertools.count() has no end
+        iteration += 1
 
 
 def run(
@@ -113,8 +112,7 @@ class _Trace:
         self.error.append(f / scale)
         if F is not None:
             self.split_error.append(F / scale)
-        merit = iterate.merit if iterate.merit is not None else f
-        self.merit.append(merit / scale)
+        self.merit.append(f if iterate.merit is None else iterate.merit)
         self.seconds.append(seconds)
 
     def _objectives(self, iterate: Iterate) -> tuple[float, float | None]:
@@ -162,10 +160,10 @@ class _Monitor:
     P: FloatArray | None = None
     n_iter: int = 0
     trace: _Trace = field(init=False)
-    small_steps: int = 0
+    rest: Rest = field(init=False)
 
     def __post_init__(self) -> None:
-        self.trace = _Trace(self.problem)
+        self.trace, self.rest = _Trace(self.problem), Rest(self.problem)
 
     def look(self, iteration: int, iterate: Iterate, seconds: float) -> Stop | None:
         """Keep the iterate; the first reason to stop that holds is the answer."""
@@ -180,7 +178,7 @@ class _Monitor:
         last = iteration == self.max_iter
         if self.max_seconds is not None and seconds >= self.max_seconds and not last:
             return Stop.time
-        if self._settled(iteration):
+        if self._settled(iteration, iterate):
             return Stop.tolerance
         return Stop.max_iter if last else None
 
@@ -191,15 +189,14 @@ class _Monitor:
             H, P = H.copy(), None if P is None else P.copy()
         self.H, self.P, self.n_iter = H, P, iteration
 
-    def _settled(self, iteration: int) -> bool:
-        """One step gave the answer, or the merit fell by at most tol twice running."""
+    def _settled(self, iteration: int, iterate: Iterate) -> bool:
+        """One step gave the answer, or the merit is at rest at a stationary point."""
         if self.solver.one_shot:
             return iteration == 1
-        if self.problem.tol == 0 or self.solver.own_tolerance or iteration == 0:
+        if self.solver.own_tolerance or iteration == 0:
             return False
-        decrease = self.trace.merit[-2] - self.trace.merit[-1]
-        self.small_steps = self.small_steps + 1 if decrease <= self.problem.tol else 0
-        return self.small_steps >= PATIENCE
+        at_rest = self.rest.reached(*self.trace.merit[-2:])
+        return at_rest and self.solver.is_stationary(self.problem, iterate)
 
     def _view(self) -> Iteration:
         assert self.H is not None

@@ -12,7 +12,6 @@ from scipy.linalg.lapack import dposv
 from scipy.optimize import nnls as lawson_hanson
 
 from symmf.common.notation import FloatArray
-from symmf.errors import InputError
 
 MaskArray: TypeAlias = npt.NDArray[np.bool_]
 
@@ -64,7 +63,7 @@ def nnls_bpp(Q: FloatArray, B: FloatArray, Z0: FloatArray | None = None) -> Floa
     >>> nnls_bpp(np.eye(2), np.array([[1.0], [-1.0]])).ravel().tolist()
     [1.0, 0.0]
     """
-    k, q = _check(Q, B, Z0)
+    k, q = B.shape
     Q64 = np.asarray(Q, dtype=np.float64)
     # One row per problem from here on: patterns are then contiguous in memory.
     rhs = np.ascontiguousarray(B.T, dtype=np.float64)
@@ -102,17 +101,6 @@ def nnls_bpp(Q: FloatArray, B: FloatArray, Z0: FloatArray | None = None) -> Floa
         for row in np.flatnonzero(np.any(wrong, axis=1)):
             z[row] = _active_set(Q64, rhs[row])
     return np.asarray(np.maximum(z, 0), dtype=B.dtype).T
-
-
-def _check(Q: FloatArray, B: FloatArray, Z0: FloatArray | None) -> tuple[int, int]:
-    if Q.ndim != 2 or Q.shape[0] != Q.shape[1] or B.ndim != 2 or len(B) != len(Q):
-        raise InputError(
-            "NNLS needs Q of shape (k, k) and B of shape (k, q); "
-            f"got {Q.shape} and {B.shape}."
-        )
-    if Z0 is not None and Z0.shape != B.shape:
-        raise InputError(f"Z0 must have the shape of B, {B.shape}, not {Z0.shape}.")
-    return B.shape[0], B.shape[1]
 
 
 def _zero_levels(Q: FloatArray, rhs: FloatArray) -> tuple[FloatArray, FloatArray]:

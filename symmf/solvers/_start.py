@@ -26,7 +26,7 @@ def draw_start(problem: Problem, rng: np.random.Generator, kind: str) -> FloatAr
         return np.asarray(size * rng.random((n, k)), dtype=dtype)
     H = problem.constraint.start(rng, n, k, dtype)
     if kind == "scaled" and problem.constraint.cone:
-        return scale_start(problem, H)
+        return problem.constraint.project(scale_start(problem, H))
     return H
 
 

@@ -98,8 +98,8 @@ class Momentum:
         theta = float((1 + np.sqrt(1 + 4 * self.theta**2)) / 2)
         beta = (self.theta - 1) / theta
         self.theta = theta
-        self._y = _beyond(point.H, self.previous.H, beta, self._y)
-        self._My = _beyond(point.MH, self.previous.MH, beta, self._My)
+        self._y = beyond(point.H, self.previous.H, beta, self._y)
+        self._My = beyond(point.MH, self.previous.MH, beta, self._My)
         return Point(self._y, self._My, self._y.T @ self._y) if beta else point
 
     def restart(self) -> None:
@@ -112,8 +112,8 @@ class Momentum:
             self.previous = point
 
 
-def _beyond(
-    new: FloatArray, old: FloatArray, beta: float, out: FloatArray | None
+def beyond(
+    new: FloatArray, old: FloatArray, beta: float, out: FloatArray | None = None
 ) -> FloatArray:
     """Return new + beta (new - old), in ``out`` if there is one."""
     out = np.subtract(new, old, out=out)

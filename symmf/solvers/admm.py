@@ -12,7 +12,7 @@ from symmf.common.notation import FloatArray
 from symmf.common.validation import check_number
 from symmf.linalg import inner, spectral_norm, trace_split_objective
 from symmf.solvers._nnls import nnls_bpp
-from symmf.solvers.base import Iterate, Iterates, Problem, Solver, Start, Stop
+from symmf.solvers.base import Iterate, Iterates, Problem, Rest, Solver, Start, Stop
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,7 +42,8 @@ class ADMM(Solver):
     Two products with M, one NNLS solve and one k x k solve per iteration. Not
     monotone. ``fit.H`` is X, nonnegative in the limit only; ``fit.P`` is Y, always
     nonnegative: read labels from it. Stops when ||M - X Y^T||_F^2 changes by at most
-    tol ||M||_F^2 twice in a row and ||X - Y||_F^2 <= tol ||Y||_F^2.
+    tol times what it leaves of ||M||_F^2, twice in a row, and ||X - Y||_F^2 <= tol
+    ||Y||_F^2.
 
     References
     ----------
@@ -82,11 +83,9 @@ class ADMM(Solver):
         multiplier = np.ones_like(X) if self.published else np.zeros_like(X)
         MY = M.matmat(Y)
         split = trace_split_objective(M.fro2, X, Y, MY)
-        small_steps = 0
+        rest = Rest(problem)
         while True:
             yield Iterate(X, Y, merit=split, MP=MY)
-            if small_steps >= 2:
-                return Stop.tolerance
             beta = factor / rho * max(split, 0.0)
             if self.published:
                 Y = _nonnegative_step(Y, MY, multiplier, rho, beta, X)
@@ -97,9 +96,11 @@ class ADMM(Solver):
             multiplier = multiplier + rho * (Y - X)
             before, split = split, trace_split_objective(M.fro2, X, Y, MY)
             D = X - Y
-            still = abs(before - split) <= tol * M.fro2
             agree = inner(D, D) <= tol * inner(Y, Y)
-            small_steps = small_steps + 1 if tol > 0 and still and agree else 0
+            # The objective may rise: what counts is how far it moved.
+            if rest.reached(split + abs(before - split), split) and agree:
+                yield Iterate(X, Y, merit=split, MP=MY)
+                return Stop.tolerance
 
     def _constants(self, problem: Problem) -> tuple[float, float]:
         if self.published:

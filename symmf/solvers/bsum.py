@@ -58,7 +58,7 @@ class BSUM(Solver):
     title: ClassVar[str] = "sBSUM"
     reference: ClassVar[str] = "Shi et al. 2017"
     constraints: ClassVar[tuple[str, ...]] = ("nonnegative",)
-    monotone: ClassVar[bool] = True
+    never_rises: ClassVar[str] = "f"
     start: ClassVar[str] = "symm_mean"
     published_start: ClassVar[str] = "symm_mean"
 

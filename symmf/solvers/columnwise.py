@@ -10,13 +10,11 @@ import numpy as np
 from symmf.common.notation import FloatArray
 from symmf.common.validation import check_choice
 from symmf.constraints import Constraint, Nonnegative
-from symmf.linalg import dense_objective, inner, trace_split_objective
+from symmf.linalg import dense_objective, trace_split_objective
 from symmf.similarity.operators import DenseOperator, SymmetricOperator
-from symmf.solvers._coupling import Coupling, check_coupling
-from symmf.solvers.base import Iterate, Iterates, Problem, Solver, Start, Stop
-
-# A column that died is put back at this size, relative to its factor.
-_REVIVAL = 1e-16
+from symmf.solvers._coupling import Coupling, check_coupling, coupled_objective
+from symmf.solvers._hals import REVIVAL
+from symmf.solvers.base import Iterate, Iterates, Problem, Rest, Solver, Start, Stop
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,7 +50,7 @@ class Columnwise(Solver):
     A sweep takes one product of M with P and k products with single columns; nothing
     n x n is formed. F never rises (at constant mu); every unconstrained update lowers
     it by exactly (||p_j||^2 + mu) ||h_j - h_j_new||^2. The run ends when F falls by at
-    most tol ||M||_F^2 twice in a row and, unless mu was given as a number,
+    most tol (||M||_F^2 - F) twice in a row and, unless mu was given as a number,
     ||H - P||_F^2 <= tol ||H||_F^2. With nonnegative factors this is SymHALS in the
     column order of its publication.
 
@@ -78,7 +76,7 @@ class Columnwise(Solver):
     reference: ClassVar[str] = "Paper, Algorithm 1"
     constraints: ClassVar[tuple[str, ...]] = ("none", "nonnegative")
     split: ClassVar[bool] = True
-    monotone: ClassVar[bool] = True
+    never_rises: ClassVar[str] = "F, while mu is constant"
     own_tolerance: ClassVar[bool] = True
 
     def check(self, _problem: Problem) -> None:
@@ -101,28 +99,70 @@ class Columnwise(Solver):
 
     def iterates(self, problem: Problem, start: Start) -> Iterates:
         """Yield (H_0, P_0), then one pair per sweep."""
-        M = problem.M
-        clip = problem.constraint.nonnegative
         # Columns are contiguous in Fortran order.
         H, P = (np.array(factor, order="F") for factor in start.pair)
         coupling = Coupling.choose(
             self._coupling, problem, start.H, sigma_n=self.sigma_n
         )
-        rule = _Rule(problem, coupling, self.published)
+        if self.published:
+            return _printed(problem, H, P, coupling.value)
+        return _exact(problem, H, P, coupling, start.rng)
+
+
+def _exact(
+    problem: Problem,
+    H: FloatArray,
+    P: FloatArray,
+    coupling: Coupling,
+    rng: np.random.Generator,
+) -> Iterates:
+    """Sweep with exact updates until F is still and, where promised, H = P."""
+    M, clip = problem.M, problem.constraint.nonnegative
+    MP = M.matmat(P)
+    F = coupled_objective(M.fro2, H, P, MP, coupling.value)
+    yield Iterate(H, P, merit=F, MP=MP)
+    rest = Rest(problem)
+    while True:
+        sweep_pairs(M, H, P, MP, coupling.value, clip=clip, rng=rng)
         MP = M.matmat(P)
-        yield Iterate(H, P, merit=rule.merit(H, P, MP), MP=MP)
-        while True:
-            if self.published:
-                sweep(M, H, P, MP, coupling.value, clip=clip, printed=True)
-            else:
-                sweep(M, H, P, MP, coupling.value, clip=clip, rng=start.rng)
-            MP = M.matmat(P)
-            yield Iterate(H, P, merit=rule.merit(H, P, MP), MP=MP)
-            if rule.done():
+        before, F = F, coupled_objective(M.fro2, H, P, MP, coupling.value)
+        yield Iterate(H, P, merit=F, MP=MP)
+        gap, size = float(np.linalg.norm(H - P)), float(np.linalg.norm(H))
+        grown = coupling.look(gap, size)
+        if rest.reached(before, F):
+            if not coupling.must_agree or gap**2 <= problem.tol * size**2:
                 return Stop.tolerance
+            # Nothing moves any more, yet the factors differ: tie them more strongly.
+            grown = coupling.grow() or grown
+        if grown:
+            F = coupled_objective(M.fro2, H, P, MP, coupling.value)
 
 
-def sweep(
+def _printed(problem: Problem, H: FloatArray, P: FloatArray, mu: float) -> Iterates:
+    """Sweep as printed; stop by the decrease before the last one, as released."""
+    M, clip = problem.M, problem.constraint.nonnegative
+    errors: list[float] = []
+    while True:
+        MP = M.matmat(P)
+        yield Iterate(H, P, merit=coupled_objective(M.fro2, H, P, MP, mu), MP=MP)
+        # Their tolerance may lie below what the trace form resolves.
+        exact = isinstance(M, DenseOperator)
+        split = (
+            dense_objective(M.M, H, P)
+            if exact
+            else trace_split_objective(M.fro2, H, P, MP)
+        )
+        errors.append(split / (2 * (M.fro2 or 1.0)))
+        if (
+            len(errors) > 2
+            and problem.tol > 0
+            and errors[-3] - errors[-2] < problem.tol
+        ):
+            return Stop.tolerance
+        sweep_pairs(M, H, P, MP, mu, clip=clip, printed=True)
+
+
+def sweep_pairs(
     M: SymmetricOperator,
     H: FloatArray,
     P: FloatArray,
@@ -169,54 +209,5 @@ def _set_column(
         np.maximum(column, 0, out=column)
     if rng is not None and not column.any():
         column = rng.random(len(column)) - (0 if clip else 0.5)
-        column *= _REVIVAL * float(np.max(np.abs(factor)))
+        column *= REVIVAL * float(np.max(np.abs(factor)))
     factor[:, j] = column
-
-
-class _Rule:
-    """F, the adaptive coupling, and when to stop."""
-
-    def __init__(self, problem: Problem, coupling: Coupling, published: bool) -> None:
-        self.problem, self.coupling, self.published = problem, coupling, published
-        self.split = np.inf
-        self.decrease = np.inf
-        self.gap2 = self.size2 = 0.0
-        self.small_steps = 0
-        self.history: list[float] = []
-
-    def merit(self, H: FloatArray, P: FloatArray, MP: FloatArray) -> float:
-        """F at the current coupling."""
-        M, mu = self.problem.M, self.coupling.value
-        before = self.split + mu * self.gap2
-        D = H - P
-        self.gap2, self.size2 = inner(D, D), inner(H, H)
-        self.split = trace_split_objective(M.fro2, H, P, MP)
-        if self.published:
-            # Their tolerance may lie below what the trace form resolves.
-            exact = isinstance(M, DenseOperator)
-            error = dense_objective(M.M, H, P) if exact else self.split
-            self.history.append(error / (2 * (M.fro2 or 1.0)))
-        value = self.split + mu * self.gap2
-        self.decrease = before - value
-        return value
-
-    def done(self) -> bool:
-        """Small decrease twice in a row, and H = P where that is promised."""
-        coupling, tol = self.coupling, self.problem.tol
-        if self.published:
-            # The released test compares the two errors before the last one.
-            late = self.history[-3:-1]
-            return tol > 0 and len(late) == 2 and late[0] - late[1] < tol
-        coupling.look(np.sqrt(self.gap2), np.sqrt(self.size2))
-        if tol == 0:
-            return False
-        small = self.decrease <= tol * self.problem.M.fro2
-        self.small_steps = self.small_steps + 1 if small else 0
-        if self.small_steps < 2:
-            return False
-        if not coupling.must_agree or self.gap2 <= tol * self.size2:
-            return True
-        # Nothing moves any more, yet the factors differ: tie them more strongly.
-        if coupling.grow():
-            self.small_steps = 0
-        return False

@@ -59,7 +59,7 @@ class CoordinateDescent(Solver):
     title: ClassVar[str] = "Exact coordinate descent"
     reference: ClassVar[str] = "Vandaele et al. 2016"
     constraints: ClassVar[tuple[str, ...]] = ("nonnegative",)
-    monotone: ClassVar[bool] = True
+    never_rises: ClassVar[str] = "f"
     published_start: ClassVar[str] = "uniform"
 
     def iterates(self, problem: Problem, start: Start) -> Iterates:
@@ -69,7 +69,7 @@ class CoordinateDescent(Solver):
         H = start.H
         while True:
             MH = M.matmat(H)
-            yield Iterate(H, objective=trace_objective(M.fro2, H, MH))
+            yield Iterate(H, objective=trace_objective(M.fro2, H, MH), MH=MH)
             # Sweeps are in double precision: G and M H are updated n k times.
             work, links = H.astype(np.float64), MH.astype(np.float64)
             G = work.T @ work

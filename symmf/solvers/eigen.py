@@ -42,7 +42,7 @@ class Eigen(Solver):
     name: ClassVar[str] = "eigen"
     title: ClassVar[str] = "Closed form (top-k eigenpairs)"
     reference: ClassVar[str] = "Eckart and Young 1936; paper, section III-B"
-    monotone: ClassVar[bool] = True
+    never_rises: ClassVar[str] = "f"
     one_shot: ClassVar[bool] = True
 
     def iterates(self, problem: Problem, start: Start) -> Iterates:

@@ -42,6 +42,7 @@ def factorize(
     tol: float = 1e-6,
     random_state: RandomState = None,
     start: str | None = None,
+    n_starts: int = 1,
     max_seconds: float | None = None,
     callback: Callback | None = None,
     **options: Any,
@@ -65,15 +66,18 @@ def factorize(
         The exact start; P0 defaults to H0 for split methods.
     max_iter : int
     tol : float
-        Stop when the objective falls by at most ``tol * ||M||_F^2`` twice in a row
-        (some solvers test their gradient instead, and say so). 0 disables it:
-        exactly ``max_iter`` iterations run.
+        Stop when the objective f has fallen by at most ``tol * (||M||_F^2 - f)`` twice
+        in a row, and the projected gradient is at most ``sqrt(tol)`` times ||M H||_F
+        (some solvers have a test of their own, and say so). 0 disables it: exactly
+        ``max_iter`` iterations run.
     random_state : int, Generator, RandomState or None
         For the start, and for solvers that draw random numbers.
     start : {"normal", "scaled", "uniform", "symm_mean"}, optional
         How H0 is drawn when it is not given; the solver's own choice by default.
+    n_starts : int
+        Run from so many random starts, and return the fit of the smallest error.
     max_seconds : float, optional
-        Stop after this much solver time.
+        Stop a run after this much solver time.
     callback : callable, optional
         Gets an ``Iteration`` after every iterate; returning True stops.
     **options
@@ -121,21 +125,26 @@ def factorize(
     )
     problem.constraint.check(n, problem.k)
     method.check(problem)
-    rng = as_generator(random_state)
-    first = _start(problem, method, H0, start, rng)
-    second = None
-    if method.split:
-        second = first.copy() if P0 is None else _given("P0", P0, operator, problem.k)
-    elif P0 is not None:
+    if P0 is not None and not method.split:
         raise InputError(f"{method.title} has no second factor; leave P0 out.")
-    return run(
-        method,
-        problem,
-        Start(H=first, P=second, rng=rng),
-        max_iter=int(max_iter),
-        max_seconds=max_seconds,
-        callback=callback,
-    )
+    check_number("n_starts", n_starts, least=1, whole=True)
+    rng = as_generator(random_state)
+
+    def fit() -> Factorization:
+        first = _start(problem, method, H0, start, rng)
+        second = None
+        if method.split:
+            second = first.copy() if P0 is None else _given("P0", P0, operator, k)
+        return run(
+            method,
+            problem,
+            Start(H=first, P=second, rng=rng),
+            max_iter=int(max_iter),
+            max_seconds=max_seconds,
+            callback=callback,
+        )
+
+    return min((fit() for _ in range(n_starts)), key=lambda one: float(one.error[-1]))
 
 
 def as_solver(solver: str | Solver, options: Mapping[str, Any]) -> Solver:

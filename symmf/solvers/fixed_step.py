@@ -59,7 +59,7 @@ class FixedStep(Solver):
         else:
             s = float(self.step)
         while True:
-            yield Iterate(H, objective=f)
+            yield Iterate(H, objective=f, MH=MH)
             Z = H - M.dtype.type(s) * (H @ (H.T @ H) - MH)
             if self.published:
                 H = constraint.project_published(Z)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import ClassVar
@@ -78,7 +79,7 @@ class Newton(Solver):
     title: ClassVar[str] = "SymNMF (Newton-like)"
     reference: ClassVar[str] = "Kuang, Yun and Park 2015"
     constraints: ClassVar[tuple[str, ...]] = ("nonnegative",)
-    monotone: ClassVar[bool] = True
+    never_rises: ClassVar[str] = "f"
     own_tolerance: ClassVar[bool] = True
     start: ClassVar[str] = "symm_mean"
     published_start: ClassVar[str] = "symm_mean"
@@ -103,7 +104,7 @@ class Newton(Solver):
         f = trace_objective(M.fro2, H, MH)
         yield Iterate(H, objective=f)
         first = float(np.linalg.norm(_gradient(H, MH)))
-        for iteration in range(1, 2**62):
+        for iteration in itertools.count(1):
             g = _gradient(H, MH)
             free = (g <= eps) | np.greater(H, eps)
             if float(np.linalg.norm(g[free])) < problem.tol * first:

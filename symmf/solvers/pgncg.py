@@ -67,7 +67,7 @@ class PGNCG(Solver):
     title: ClassVar[str] = "SymPGNCG"
     reference: ClassVar[str] = "Eswar et al. 2020"
     constraints: ClassVar[tuple[str, ...]] = ("nonnegative",)
-    monotone: ClassVar[bool] = True
+    never_rises: ClassVar[str] = "f"
     start: ClassVar[str] = "symm_mean"
     published_start: ClassVar[str] = "symm_mean"
 

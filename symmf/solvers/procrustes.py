@@ -59,7 +59,7 @@ class Procrustes(Solver):
     title: ClassVar[str] = "Symmetric NMF by Procrustes rotations"
     reference: ClassVar[str] = "Huang, Sidiropoulos and Swami 2014"
     constraints: ClassVar[tuple[str, ...]] = ("nonnegative",)
-    monotone: ClassVar[bool] = True
+    never_rises: ClassVar[str] = "phi"
     own_tolerance: ClassVar[bool] = True
     start: ClassVar[str] = "uniform"
     published_start: ClassVar[str] = "uniform"

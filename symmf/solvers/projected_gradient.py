@@ -66,7 +66,7 @@ class ProjectedGradient(Solver):
     reference: ClassVar[str] = "Paper, Algorithm 2"
     constraints: ClassVar[tuple[str, ...]] = tuple(CONSTRAINTS)
     any_set: ClassVar[bool] = True
-    monotone: ClassVar[bool] = True
+    never_rises: ClassVar[str] = "f"
 
     def check(self, problem: Problem) -> None:
         """Say which parameter does not fit."""
@@ -94,7 +94,7 @@ class ProjectedGradient(Solver):
         M, project = problem.M, problem.constraint.project_published
         while True:
             G, MH = H.T @ H, M.matmat(H)
-            yield Iterate(H, objective=trace_objective(M.fro2, H, MH))
+            yield Iterate(H, objective=trace_objective(M.fro2, H, MH), MH=MH)
             L = 4 * spectral_norm(M, H) + 8 * largest_eigenvalue(G)
             t = self.step_scale / L if L > 0 else 0.0
             H = project(H - 4 * t * (H @ G - MH))
@@ -107,7 +107,7 @@ class ProjectedGradient(Solver):
         may_rise = not problem.constraint.contains(start.H, 1e-6)
         while True:
             H_i = bound.point
-            yield Iterate(H_i.H, objective=H_i.f)
+            yield Iterate(H_i.H, objective=H_i.f, MH=H_i.MH)
             L_i = bound.curvature()
             t_i = self.step_scale / L_i if L_i > 0 else 0.0
             H_next = _backtrack(problem, bound, momentum, t_i, may_rise=may_rise)
@@ -123,7 +123,7 @@ class ProjectedGradient(Solver):
         M = problem.M
         MH = M.matmat(H)
         f = trace_objective(M.fro2, H, MH)
-        yield Iterate(H, objective=f)
+        yield Iterate(H, objective=f, MH=MH)
         while True:
             direction = -Point(H, MH, H.T @ H).gradient()
             M_direction = M.matmat(direction)
@@ -135,7 +135,7 @@ class ProjectedGradient(Solver):
             # M is linear: the product at the new point costs no further product.
             MH = MH + alpha * M_direction
             f = f - decrease
-            yield Iterate(H, objective=f)
+            yield Iterate(H, objective=f, MH=MH)
 
 
 def _backtrack(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -114,7 +115,7 @@ class SNMPBB(Solver):
         tol_P = tol_H = max(problem.tol, _FIRST_ACCURACY) * first
         error = math.inf
         yield Iterate(np.maximum(H, 0), np.maximum(P, 0))
-        for iteration in range(1, 2**62):
+        for iteration in itertools.count(1):
             P, its, delta_P = self._inner(P, *_system(H, MH, w), None, tol_P)
             tol_P = tol_P / 10 if its <= 1 else tol_P
             system = _system(P, M.matmat(P), w)

@@ -8,8 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from symmf.common.notation import FloatArray
-from symmf.linalg import inner, trace_split_objective
-from symmf.solvers._coupling import Coupling, check_coupling
+from symmf.solvers._coupling import Coupling, check_coupling, coupled_objective
 from symmf.solvers._nnls import nnls_bpp
 from symmf.solvers.base import Iterate, Iterates, Problem, Solver, Start
 
@@ -59,7 +58,7 @@ class SymANLS(Solver):
     reference: ClassVar[str] = "Zhu et al. 2018"
     constraints: ClassVar[tuple[str, ...]] = ("nonnegative",)
     split: ClassVar[bool] = True
-    monotone: ClassVar[bool] = True
+    never_rises: ClassVar[str] = "F"
     start: ClassVar[str] = "uniform"
     published_start: ClassVar[str] = "uniform"
 
@@ -74,8 +73,7 @@ class SymANLS(Solver):
         mu = Coupling.choose(self.coupling, problem, start.H).value
         MH, MP = None, M.matmat(P)
         while True:
-            D = H - P
-            F = trace_split_objective(M.fro2, H, P, MP) + mu * inner(D, D)
+            F = coupled_objective(M.fro2, H, P, MP, mu)
             yield Iterate(H, P, merit=F, MH=MH, MP=MP)
             H = half_step(P, MP, mu, H)
             MH = M.matmat(H)

@@ -11,14 +11,10 @@ import numpy as np
 from symmf.common.notation import FloatArray
 from symmf.common.validation import check_choice
 from symmf.errors import InputError
-from symmf.linalg import inner, trace_split_objective
-from symmf.solvers._coupling import Coupling, check_coupling
-from symmf.solvers._hals import accelerated_hals
+from symmf.solvers._coupling import Coupling, check_coupling, coupled_objective
+from symmf.solvers._hals import accelerated_hals, sweep, tied
 from symmf.solvers.base import Iterate, Iterates, Problem, Solver, Start
-from symmf.solvers.columnwise import sweep
-
-# A column that died is put back at this size, relative to its factor.
-_REVIVAL = 1e-16
+from symmf.solvers.columnwise import sweep_pairs
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,7 +73,7 @@ class SymHALS(Solver):
     reference: ClassVar[str] = "Zhu et al. 2018"
     constraints: ClassVar[tuple[str, ...]] = ("nonnegative",)
     split: ClassVar[bool] = True
-    monotone: ClassVar[bool] = True
+    never_rises: ClassVar[str] = "F"
     start: ClassVar[str] = "uniform"
     published_start: ClassVar[str] = "uniform"
 
@@ -102,15 +98,14 @@ class SymHALS(Solver):
             yield from _extrapolated(problem, H, P, mu)
         MH, MP = None, M.matmat(P)
         while True:
-            D = H - P
-            F = trace_split_objective(M.fro2, H, P, MP) + mu * inner(D, D)
+            F = coupled_objective(M.fro2, H, P, MP, mu)
             yield Iterate(H, P, merit=F, MH=MH, MP=MP)
             if self.order == "columns":
-                sweep(M, H, P, MP, mu, clip=True, rng=start.rng)
+                sweep_pairs(M, H, P, MP, mu, clip=True, rng=start.rng)
             else:
-                _update(H, P, MP, mu)
+                sweep(H.T, *tied(P.T, MP.T, mu))
                 MH = M.matmat(H)
-                _update(P, H, MH, mu)
+                sweep(P.T, *tied(H.T, MH.T, mu))
             MP = M.matmat(P)
 
 
@@ -129,17 +124,3 @@ def _extrapolated(
     ):
         H, P, MH, MP = pair.V.T, pair.U.T, pair.XTV.T, pair.XU.T
         yield Iterate(H, P, merit=pair.F, MH=MH, MP=MP)
-
-
-def _update(H: FloatArray, P: FloatArray, MP: FloatArray, mu: float) -> None:
-    """Minimise F over the columns of H >= 0, one after the other, in place."""
-    B = P.T @ P
-    B[np.diag_indices_from(B)] += mu
-    C = MP + mu * P
-    for j in range(H.shape[1]):
-        if B[j, j] <= 0:
-            continue
-        column = np.maximum(H[:, j] + (C[:, j] - H @ B[:, j]) / B[j, j], 0)
-        if not column.any():
-            column[:] = _REVIVAL * float(H.max())
-        H[:, j] = column

@@ -8,8 +8,8 @@ from typing import ClassVar
 import numpy as np
 
 from symmf.common.notation import FloatArray
-from symmf.linalg import inner, trace_split_objective
-from symmf.solvers._coupling import check_coupling
+from symmf.linalg import inner
+from symmf.solvers._coupling import check_coupling, coupled_objective
 from symmf.solvers.base import Iterate, Iterates, Problem, Solver, Start, Stop
 from symmf.solvers.sym_anls import half_step
 
@@ -59,7 +59,7 @@ class SymNMFANLS(Solver):
     reference: ClassVar[str] = "Kuang, Yun and Park 2015"
     constraints: ClassVar[tuple[str, ...]] = ("nonnegative",)
     split: ClassVar[bool] = True
-    monotone: ClassVar[bool] = True
+    never_rises: ClassVar[str] = "F"
     own_tolerance: ClassVar[bool] = True
     start: ClassVar[str] = "symm_mean"
     published_start: ClassVar[str] = "symm_mean"
@@ -75,7 +75,7 @@ class SymNMFANLS(Solver):
         alpha = M.max_entry**2 if self.coupling is None else float(self.coupling)
         H, W = start.pair
         MH = M.matmat(H)
-        F = _merit(M.fro2, W, H, MH, alpha)
+        F = coupled_objective(M.fro2, W, H, MH, alpha)
         yield Iterate(H, W, merit=F)
         first: float | None = None
         while True:
@@ -83,7 +83,7 @@ class SymNMFANLS(Solver):
             MW = M.matmat(W)
             H = half_step(W, MW, alpha, H)
             MH = M.matmat(H)
-            F = _merit(M.fro2, W, H, MH, alpha)
+            F = coupled_objective(M.fro2, W, H, MH, alpha)
             yield Iterate(*_balanced(H, W) if alpha == 0 else (H, W), merit=F)
             norm = _projected_gradient(W, H, MH, alpha) + _projected_gradient(
                 H, W, MW, alpha
@@ -91,13 +91,6 @@ class SymNMFANLS(Solver):
             first = np.sqrt(norm) if first is None else first
             if problem.tol > 0 and np.sqrt(norm) <= problem.tol * first:
                 return Stop.tolerance
-
-
-def _merit(
-    fro2: float, W: FloatArray, H: FloatArray, MH: FloatArray, alpha: float
-) -> float:
-    D = W - H
-    return trace_split_objective(fro2, W, H, MH) + alpha * inner(D, D)
 
 
 def _projected_gradient(

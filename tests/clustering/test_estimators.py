@@ -410,6 +410,7 @@ def test_any_set_and_solver(planted, constraint, solver):
         constraint=constraint,
         solver=solver,
         similarity="centred_cosine",
+        max_iter=1000,
         random_state=0,
     )
     assert accuracy(y, model.fit_predict(X)) == 1.0

@@ -5,7 +5,6 @@ from hypothesis import strategies as st
 from reference.solvers import nnls_by_subsets
 from scipy.optimize import lsq_linear, nnls
 
-from symmf.errors import InputError
 from symmf.solvers import _nnls as module
 from symmf.solvers._nnls import nnls_bpp
 
@@ -162,17 +161,3 @@ def test_inputs_are_not_modified():
 
 def test_no_columns_is_no_work():
     assert nnls_bpp(np.eye(3), np.zeros((3, 0))).shape == (3, 0)
-
-
-@pytest.mark.parametrize(
-    ("Q", "B", "Z0"),
-    [
-        (np.eye(2), np.ones((3, 1)), None),
-        (np.ones((2, 3)), np.ones((2, 1)), None),
-        (np.eye(2), np.ones(2), None),
-        (np.eye(2), np.ones((2, 4)), np.ones((2, 3))),
-    ],
-)
-def test_shapes_that_do_not_fit_are_refused(Q, B, Z0):
-    with pytest.raises(InputError, match="shape"):
-        nnls_bpp(Q, B, Z0)

@@ -102,7 +102,7 @@ MONOTONE = [
     pytest.param(name, constraint, id=f"{name}-{constraint}")
     for name, kind in SOLVERS.items()
     for constraint in kind.constraints
-    if kind.monotone and CONSTRAINTS[constraint].exact
+    if kind.never_rises and CONSTRAINTS[constraint].exact
 ]
 
 

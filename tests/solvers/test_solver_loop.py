@@ -159,6 +159,9 @@ def test_the_tolerance_must_be_met_twice_in_a_row():
             for value in values:
                 yield Iterate(start.H, merit=value * problem.M.fro2)
 
+        def is_stationary(self, _problem, _iterate):
+            return True
+
     M, _ = planted()
     fit = factorize(M, 3, solver=Scripted(), random_state=0, tol=1e-3)
     assert (fit.n_iter, fit.stop) == (5, Stop.tolerance)

@@ -15,7 +15,8 @@ from symmf.common.notation import AnyMatrix, FloatArray
 from symmf.linalg import largest_entry
 from symmf.similarity.row_features import scaled_rows
 from symmf.solvers import Stop
-from symmf.solvers._loop import PATIENCE, drive
+from symmf.solvers._loop import drive
+from symmf.solvers.base import PATIENCE
 
 # From so many entries on, dense X are not in the processor's cache.
 _LARGE = 2**18

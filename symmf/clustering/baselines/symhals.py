@@ -17,7 +17,7 @@ from symmf.solvers import Factorization, factorize
 # Entries of a graph with normalised-cut scaling are small; those of a cosine are not.
 _COUPLING_NCUT, _COUPLING_OTHER = 0.66, 1.0
 # What ``tol=None`` stands for: an extrapolated step gains more than a plain one.
-_TOL, _PLAIN_TOL = 1e-5, 1e-6
+_TOL, _PLAIN_TOL = 1e-4, 1e-5
 
 
 class SymHALS(NonnegativeSymmetric):
@@ -57,8 +57,8 @@ class SymHALS(NonnegativeSymmetric):
     max_iter : int
         Largest number of iterations of a start.
     tol : float, optional
-        Stop when the objective falls by at most ``tol * ||A||_F^2`` twice in a row; 0
-        never stops. By default 1e-5, and 1e-6 where nothing is extrapolated.
+        When to stop, as in :func:`symmf.factorize`; 0 never stops. By default 1e-4, and
+        1e-5 where nothing is extrapolated.
     published : bool
         Plain updates as in the original program. By default they are extrapolated
         (with ``order="factors"``), which needs fewer of them.

@@ -18,7 +18,7 @@ from symmf.solvers import Factorization, factorize
 #: up to this many samples the authors take Newton's method
 NEWTON_LIMIT = 2000
 # The algorithms, and what ``tol=None`` stands for.
-_TOL = {"gradient": 1e-8, "newton": 1e-3, "anls": 1e-3}
+_TOL = {"gradient": 1e-6, "newton": 1e-3, "anls": 1e-3}
 
 
 class SymNMF(NonnegativeSymmetric):
@@ -54,10 +54,9 @@ class SymNMF(NonnegativeSymmetric):
     max_iter : int
         Largest number of iterations of a start.
     tol : float, optional
-        0 never stops. ``gradient`` stops when the objective falls by at most
-        ``tol * ||A||_F^2`` twice in a row, by default 1e-8; the others when the
-        projected gradient has shrunk by this factor, by default 1e-3 as in the authors'
-        own clustering program.
+        0 never stops. ``gradient`` stops as :func:`symmf.factorize` does, by default at
+        1e-6; the others when the projected gradient has shrunk by this factor, by
+        default 1e-3 as in the authors' own clustering program.
     published : bool
         The authors' algorithms, with Cholesky factors in Newton's.
     random_state : int, Generator, RandomState or None

@@ -83,8 +83,9 @@ class SymMF(
     solver_options : dict, optional
         Further fields of the solver, such as ``step_scale`` or ``coupling``; and
         ``start``, how H is drawn at the start ("normal", "scaled", "uniform" or
-        "symm_mean"; the solver's own choice by default), ``max_seconds``, a limit of
-        time, ``callback``, a function that gets an ``Iteration`` after every iterate
+        "symm_mean"; the solver's own choice by default), ``n_starts``, of which the
+        one with the smallest error is kept, ``max_seconds``, a limit of time,
+        ``callback``, a function that gets an ``Iteration`` after every iterate
         and ends the run by returning True.
     constraint : str, (str, dict) or Constraint
         The set H lies in. With ``mutual_knn`` or ``text`` a nonnegative H starts from
@@ -106,8 +107,7 @@ class SymMF(
     max_iter : int
         Largest number of iterations.
     tol : float
-        Stop when the objective falls by at most ``tol * ||M||_F^2`` twice in a row; 0
-        never stops.
+        When the solver stops, as in :func:`symmf.factorize`; 0 never stops.
     published : bool
         Follow the authors' released code, faults included: centred cosines, its loop,
         and its k-means, which chooses among restarts by the sum of unsquared
@@ -243,8 +243,11 @@ class SymMF(
             )
         data = prepare(learned.rows, recipe, k, learned.n_landmarks)
         M = regularise(data.A, recipe.weight)
+        # What labels draw does not depend on how much the solver has drawn: solvers
+        # that find the same H find the same labels.
+        labels_rng = rng.spawn(1)[0]
         fit = self._factorize(M, recipe, rng)
-        assigned = self._assign(fit.H, M, recipe, rng, data)
+        assigned = self._assign(fit.H, M, recipe, labels_rng, data)
         if recipe.refine:
             if learned.others is not None:
                 raise InputError(

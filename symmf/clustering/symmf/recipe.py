@@ -42,7 +42,7 @@ N_PARTITIONS = 30
 #: inner products, which need products with rows and nothing else
 GRAMS = ("centred_cosine", "cosine", "inner_product")
 # Of ``solver_options``, what the loop is given and not the solver.
-_OF_THE_LOOP = ("start", "max_seconds", "callback")
+_OF_THE_LOOP = ("start", "n_starts", "max_seconds", "callback")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,7 +77,7 @@ class Recipe:
     constraint : Constraint
     solver : Solver
     loop : dict
-        ``start``, ``max_seconds``, ``callback``, as far as they are given.
+        ``start``, ``n_starts``, ``max_seconds``, ``callback``, as far as given.
     unit_rows : bool
         Whether rows of H are scaled to unit length before labels are assigned.
     labels : str
