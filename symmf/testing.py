@@ -149,7 +149,8 @@ def _check_iterates(solver: Solver, constraint: Constraint) -> None:
         rise = float(np.diff(np.array(values, dtype=float)).max(initial=0.0))
         # The trace form of the objective resolves 1e-16 ||M||^2.
         assert rise <= 1e-10 * float(np.sum(_planted() ** 2)), (
-            f"{where} says monotone, but what it decreases rises by {rise:.3g}."
+            f"{where} says that {solver.never_rises} never rises, but it rises by "
+            f"{rise:.3g}."
         )
 
 

@@ -121,7 +121,7 @@ class Restless(Steps):
 
 
 class Rises(Steps):
-    monotone = True
+    never_rises = "f"
 
     def iterates(self, _problem, start):
         for i in range(100):
@@ -133,7 +133,7 @@ class Rises(Steps):
     [
         (Writes, "first iterate is not the start|changes its inputs"),
         (Restless, "different bits"),
-        (Rises, "says monotone"),
+        (Rises, "says that f never rises"),
     ],
 )
 def test_what_a_solver_breaks_is_named(kind, sentence):
