@@ -19,15 +19,29 @@ from symmf.cli.terminal import say
     metavar="FILE",
     help="Write the file there, to be changed; it must not exist yet.",
 )
-def configs(name: str | None, target: Path | None) -> None:
+@click.option(
+    "--new",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Write a study of your own to begin with; it must not exist yet.",
+)
+def configs(name: str | None, target: Path | None, new: Path | None) -> None:
     """List the shipped experiment files, or print one.
 
     \b
     symmf configs                      what there is
     symmf configs coil20               print it
     symmf configs coil20 > mine.yaml   a copy to change
+    symmf configs --new study.yaml     a study of your own
     symmf run coil20                   run it as it is
     """  # noqa: D301 - click reads the backspace as "keep these lines"
+    if new is not None:
+        from symmf.experiment.config.starting_point import starting_point
+
+        if name is not None or target is not None:
+            raise click.UsageError("--new needs no NAME and no --copy.")
+        _write(new, starting_point(str(new)))
+        return
     if name is None:
         if target is not None:
             raise click.UsageError("--copy needs the NAME of a config.")
@@ -38,7 +52,11 @@ def configs(name: str | None, target: Path | None) -> None:
     text = config_path(name).read_text(encoding="utf-8")
     if target is None:
         say(text, nl=False)
-        return
+    else:
+        _write(target, text)
+
+
+def _write(target: Path, text: str) -> None:
     from symmf.common.files import write_text
     from symmf.errors import InputError
 

@@ -45,7 +45,7 @@ plugin_option = click.option(
     callback=_register,
     expose_value=False,
     is_eager=True,
-    help="A Python file with dicts METHODS and DATASETS of your own.",
+    help="A Python file with METHODS, DATASETS, METRICS ... of your own.",
 )
 
 
@@ -76,15 +76,15 @@ def _configs(context: click.Context) -> Iterable[str]:  # noqa: ARG001
 
 
 def _methods(context: click.Context) -> Iterable[str]:  # noqa: ARG001
-    from symmf.clustering import METHODS
+    from symmf.plugins import all_methods
 
-    return METHODS
+    return all_methods()
 
 
 def _datasets(context: click.Context) -> Iterable[str]:  # noqa: ARG001
-    from symmf.datasets import DATASETS
+    from symmf.plugins import all_datasets
 
-    return DATASETS
+    return all_datasets()
 
 
 def _experiments(context: click.Context) -> Iterable[str]:

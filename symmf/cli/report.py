@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from symmf.cli.options import complete_experiments
+from symmf.cli.options import complete_experiments, plugin_option
 from symmf.cli.terminal import console, say, show_table
 from symmf.common.texts import plain_text
 from symmf.reporting.plots.registry import FIGURES, draw
@@ -56,6 +56,7 @@ def _out_option(command: Callable[..., Any]) -> Callable[..., Any]:
     show_default=True,
 )
 @click.option("--std", is_flag=True, help="Add standard deviations.")
+@plugin_option
 @_results_option
 @_out_option
 def tables(

@@ -68,3 +68,15 @@ def test_the_shell_completes_names(words, expected, capsys, monkeypatch):
         reversed(line.split(",", 1)) for line in capsys.readouterr().out.splitlines()
     )
     assert {name for name, kind in found.items() if kind == "plain"} == expected
+
+
+def test_a_new_study_runs_as_it_is(symmf, tmp_path):
+    path = tmp_path / "study.yaml"
+    code, text = symmf("configs", "--new", path)
+    assert code == 0
+    assert f"symmf run {path}" in text
+    code, text = symmf("run", path, "--dry-run", "--results", tmp_path / "results")
+    assert code == 0
+    assert "study: 40 trials" in text
+    assert symmf("configs", "--new", path)[0] == 2
+    assert symmf("configs", "coil20", "--new", tmp_path / "b.yaml")[0] == 2

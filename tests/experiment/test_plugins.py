@@ -18,6 +18,8 @@ from symmf.experiment.again import Agreement, find_trial, replay, verify_sample
 from symmf.experiment.config.model import read_config
 from symmf.experiment.config.resolve import resolve
 from symmf.experiment.plan import make_plans
+from symmf.experiment.store.trials_table import read_trials
+from symmf.metrics import METRICS
 from symmf.plugins import SklearnMethod, all_datasets, find_method, register_plugin
 from symmf.plugins.methods import OutsideEstimator
 from symmf.plugins.source import KINDS
@@ -280,3 +282,64 @@ def test_labels_that_are_no_numbers_are_refused():
 
     with pytest.raises(ValueError, match="not finite"):
         OutsideEstimator(Odd()).fit(np.eye(4))
+
+
+PARTS = """
+from dataclasses import dataclass
+from typing import ClassVar
+import numpy as np
+from symmf.constraints import Constraint
+from symmf.similarity import build_similarity
+from symmf.solvers.projected_gradient import ProjectedGradient
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ball(Constraint):
+    name: ClassVar[str] = "ball"
+    cone: ClassVar[bool] = False
+    def project(self, Z, _previous=None):
+        return Z / np.maximum(1.0, np.linalg.norm(Z, axis=1, keepdims=True))
+    def contains(self, H, atol=1e-8):
+        return bool((np.linalg.norm(H, axis=1) <= 1 + atol).all())
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Steps(ProjectedGradient):
+    name: ClassVar[str] = "steps"
+
+def halved(X):
+    return build_similarity(X / 2, "inner_product")
+
+def purity(y, labels):
+    return sum(np.bincount(y[labels == c]).max() for c in set(labels)) / len(y)
+
+SOLVERS = {"steps": Steps}
+CONSTRAINTS = {"ball": Ball}
+SIMILARITIES = {"halved": halved}
+METRICS = {"purity": purity}
+"""
+
+
+def test_solvers_sets_similarities_and_metrics_come_by_name(tmp_path, pool):  # noqa: F811
+    entry = (
+        "[kmeans, {method: symmf, lambda: 0, parameters: "
+        "{solver: steps, constraint: ball, similarity: halved, max_iter: 5, tol: 0}}]"
+    )
+    config = write_config(tmp_path, entry, trials="1", n_clusters="2")
+    _, (before,) = run_config(config, tmp_path, pool, only=["kmeans"])
+    register_plugin(plugin(tmp_path, PARTS))
+    try:
+        summary, (plan,) = run_config(config, tmp_path, pool)
+        assert (summary.failed, summary.ran) == (0, 1)
+        rows = read_trials(plan.store.folder).set_index("method")
+        assert rows["solver"]["symmf"] == "steps"
+        assert "halved" in rows["matrix"]["symmf"]
+        # Of old records too: the labels are kept.
+        assert rows["purity"].between(0.2, 1).all()
+        (key,) = [t.key for t in plan.trials if t.method == "symmf"]
+        assert plan.facts.plugins["symmf"]["name"] == "mine"
+        register_plugin(plugin(tmp_path, PARTS + "# changed\n"))
+        (changed,) = make_plans([config], results=tmp_path)
+        keys = {t.method: t.key for t in changed.trials}
+        assert keys["symmf"] != key
+        assert keys["kmeans"] == before.selected[0].key
+    finally:
+        del METRICS["purity"]
