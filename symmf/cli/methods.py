@@ -10,31 +10,35 @@ import click
 
 from symmf.cli.terminal import say, show_table
 
-# scikit-learn's docstring names no source.
-_REFERENCES = {
-    "kmeans": 'S. Lloyd, "Least squares quantization in PCM", IEEE Trans. Inf. Theory '
-    "28, 1982; the implementation is scikit-learn's."
-}
-
 
 @click.command()
 @click.argument("name", required=False)
-def methods(name: str | None) -> None:
+@click.option(
+    "--cite", metavar="NAME", help="Print BibTeX of a method, solver or data set."
+)
+def methods(name: str | None, cite: str | None) -> None:
     """List every method: parameters, defaults, meaning and reference.
 
     With NAME, that method alone.
     """
+    from symmf.common.citations import citations
+
+    if cite is not None:
+        click.echo("\n\n".join(entry.bibtex() for entry in citations(cite)))
+        return
     from symmf.clustering import METHODS
     from symmf.common.validation import check_name
 
     chosen = {name: METHODS[check_name("method", name, METHODS)]} if name else METHODS
     for key, kind in chosen.items():
         reference = " ".join(_docstring(kind)["References"]).strip()
+        if key == "kmeans":  # scikit-learn's docstring names no source
+            reference = "S. Lloyd 1982; the implementation is scikit-learn's."
         click.secho(f"{key}: {_summary(kind)}", bold=True)
         show_table(
             ["parameter", "default", "meaning"], _parameters(kind), wide=("meaning",)
         )
-        say(f"Reference: {reference or _REFERENCES.get(key, '')}\n")
+        say(f"Reference: {reference}\n")
     if name is None:
         _show_lists()
 
