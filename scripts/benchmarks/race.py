@@ -26,6 +26,7 @@ from symmf.solvers import SOLVERS, Problem, Solver, Start
 from symmf.solvers._line_search import quartic_step
 from symmf.solvers._start import draw_start
 from symmf.solvers.base import Iterate, Iterates
+from symmf.solvers.low_rank import warm_start
 
 TARGETS = (1.01, 1.001)
 # A solver that has not moved f by this share in so many iterations has ended.
@@ -64,12 +65,27 @@ class BarzilaiBorwein(Solver):
             turn += 1
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LowRankStart(Solver):
+    """Momentum on a low-rank approximation of M first, then on M."""
+
+    constraints = ("nonnegative",)
+
+    def iterates(self, problem: Problem, start: Start) -> Iterates:
+        """Yield the iterates on M."""
+        solver = SOLVERS["projected_gradient"](acceleration="momentum")
+        rank = min(problem.k + 10, problem.n)
+        begin, _ = warm_start(solver, problem, start, rank, 300)
+        return (yield from solver.iterates(problem, begin))
+
+
 def contestants() -> dict[str, Solver]:
     """Return every solver of the package that takes H >= 0, and the candidate."""
     gradient = SOLVERS["projected_gradient"]
     named: dict[str, Solver] = {
         "projected gradient": gradient(),
         "projected gradient, momentum": gradient(acceleration="momentum"),
+        "low rank, then momentum": LowRankStart(),
         "Barzilai-Borwein on f (candidate)": BarzilaiBorwein(),
         "sym_hals, extrapolated": SOLVERS["sym_hals"](acceleration="extrapolation"),
         "newton, cg": SOLVERS["newton"](method="cg"),

@@ -209,6 +209,28 @@ Callback: TypeAlias = Callable[[Iteration], bool | None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class WarmStart:
+    """What was done on a low-rank approximation before M itself was factored.
+
+    Attributes
+    ----------
+    columns : int
+        Its rank.
+    error : float
+        ||M - Q diag(e) Q^T||_F^2 / ||M||_F^2.
+    n_iter : int
+        Iterations on it.
+    seconds : float
+        Time for it and for them.
+    """
+
+    columns: int
+    error: float
+    n_iter: int
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Factorization:
     """The result of :func:`symmf.factorize`.
 
@@ -226,9 +248,12 @@ class Factorization:
     seconds : array
         Solver time at each iterate; evaluating the error is not counted.
     n_iter : int
+        Iterations on M itself.
     stop : Stop
     solver : Solver
     constraint : Constraint
+    warm_start : WarmStart or None
+        What ``low_rank`` did first; its time is in ``seconds``.
     """
 
     H: FloatArray
@@ -240,6 +265,7 @@ class Factorization:
     stop: Stop
     solver: Solver
     constraint: Constraint
+    warm_start: WarmStart | None = None
 
     def __repr__(self) -> str:
         n, k = self.H.shape

@@ -42,7 +42,7 @@ N_PARTITIONS = 30
 #: inner products, which need products with rows and nothing else
 GRAMS = ("centred_cosine", "cosine", "inner_product")
 # Of ``solver_options``, what the loop is given and not the solver.
-_OF_THE_LOOP = ("start", "n_starts", "max_seconds", "callback")
+_OF_THE_LOOP = ("start", "n_starts", "low_rank", "max_seconds", "callback")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
