@@ -217,6 +217,7 @@ def quality(most: int, only: str | None, rules: bool) -> None:
     from scripts.benchmarks import quality as parts
 
     frame = parts.measure(most, only)
+    unseen = parts.measure(min(most, 2000), only, "unseen")
     table = parts.summary(frame)
     small = frame[frame["n"] <= 6000]
     facts = {
@@ -224,6 +225,9 @@ def quality(most: int, only: str | None, rules: bool) -> None:
         "sets": int(frame["set"].nunique()),
         "sets_up_to_6000": int(small["set"].nunique()),
         "ari_mean_up_to_6000": small.groupby("method")["ari"].mean().to_dict(),
+        "ari_on_common_sets": parts.common_means(frame),
+        "unseen_sets": int(unseen["set"].nunique()),
+        "ari_on_common_unseen_sets": parts.common_means(unseen),
         "seed": parts.SEED,
     }
     if rules and only is None:
@@ -232,8 +236,24 @@ def quality(most: int, only: str | None, rules: bool) -> None:
         facts["select"] = hits
         facts["predict_agreement"] = parts.predict_agreement(min(most, 6000))
     OUT.mkdir(parents=True, exist_ok=True)
-    frame.to_csv(OUT / "quality_sets.csv", index=False, float_format="%.6g")
+    for name, each in (("quality_sets", frame), ("quality_unseen_sets", unseen)):
+        each.to_csv(OUT / f"{name}.csv", index=False, float_format="%.6g")
     save("quality", table, facts)
+
+
+@main.command()
+@click.option("--draws", default=20, show_default=True, help="Of every kind of data.")
+def evidence(draws: int) -> None:
+    """Count false alarms and power of "no clusters"; outliers and memberships."""
+    from scripts.benchmarks import evidence as parts
+
+    outliers, sure = parts.outliers(draws), parts.memberships(max(1, draws // 4))
+    facts = {
+        "draws": draws,
+        "outliers": outliers.to_dict("records"),
+        "memberships": sure.to_dict("records"),
+    }
+    save("evidence", parts.verdicts(draws), facts)
 
 
 @main.command()

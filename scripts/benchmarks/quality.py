@@ -8,6 +8,7 @@ than two minutes are missing.
 
 from __future__ import annotations
 
+import importlib
 import json
 import time
 import warnings
@@ -21,6 +22,7 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from scripts.benchmarks.timing import at_most
+from scripts.benchmarks.unseen import unseen_sets
 from symmf.common.notation import LabelArray
 
 OURS = "SymMF"
@@ -77,12 +79,13 @@ def methods() -> dict[str, Callable[[Any, int], LabelArray]]:
         ),
         "HDBSCAN": hdbscan,
     }
-    try:
-        from genieclust import Genie
-    except ImportError:
-        click.echo("genieclust is not installed: Genie is not measured.")
-    else:
-        known["Genie"] = fitted(lambda k: Genie(k))
+    for package, name in (("genieclust", "Genie"), ("lumbermark", "Lumbermark")):
+        try:
+            make = getattr(importlib.import_module(package), name)
+        except ImportError:
+            click.echo(f"{package} is not installed: {name} is not measured.")
+        else:
+            known[name] = fitted(make)
     return known
 
 
@@ -100,13 +103,22 @@ def hdbscan(X: Any, k: int) -> LabelArray:
     raise ValueError(f"no setting gives {k} clusters")
 
 
-def measure(most: int, only: str | None = None) -> pd.DataFrame:
-    """Run every method on every data set; a row each."""
+#: what the sets were used for -> the sets
+BATTERIES: dict[str, Callable[[int], Iterator[tuple[str, Any]]]] = {
+    "design": data_sets,
+    "unseen": unseen_sets,
+}
+
+
+def measure(
+    most: int, only: str | None = None, battery: str = "design"
+) -> pd.DataFrame:
+    """Run every method on every data set of a battery; a row each."""
     from symmf.metrics import accuracy, ari
 
     rows: list[dict[str, Any]] = []
     every = methods()
-    for name, data in data_sets(most):
+    for name, data in BATTERIES[battery](most):
         if only is not None and only not in name:
             continue
         X, y = np.asarray(data.X, dtype=np.float64), np.asarray(data.y)
@@ -172,6 +184,14 @@ def summary(frame: pd.DataFrame) -> pd.DataFrame:
             }
         )
     return pd.DataFrame(rows).sort_values("ari_mean", ascending=False)
+
+
+def common_means(frame: pd.DataFrame) -> dict[str, float]:
+    """Return mean scores over the sets that every method but HDBSCAN has a score of."""
+    table = frame.pivot_table(index="set", columns="method", values="ari")
+    common = table[table.drop(columns="HDBSCAN", errors="ignore").notna().all(axis=1)]
+    means = common.mean().sort_values(ascending=False).round(4)
+    return {"sets": len(common), **means.to_dict()}
 
 
 def select_hits(most: int) -> dict[str, Any]:

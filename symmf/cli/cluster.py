@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from symmf.cli.terminal import say, show_notes, stages_on_terminal
+from symmf.cli.terminal import say, say_prose, show_notes, stages_on_terminal
 
 if TYPE_CHECKING:
     from symmf.app.answer import Answer
@@ -253,7 +253,7 @@ def _show_answer(name: str, found: Answer, *, verbose: bool) -> None:
     show_table(header, rows, wide=("about",), right=("cluster", "samples", "share"))
     for sentence in (found.evidence.sentence, found.evidence.number):
         if sentence:
-            say(sentence)
+            say_prose(sentence)
     for label, value in _facts(found, verbose=verbose):
         say(f"{label}: {value}")
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from symmf.cli.cluster import reading_options, take_reading
-from symmf.cli.terminal import say, show_notes, stages_on_terminal
+from symmf.cli.terminal import say, say_prose, show_notes, stages_on_terminal
 
 if TYPE_CHECKING:
     from symmf.clustering.symmf.select import Selection
@@ -124,7 +124,7 @@ def _show(found: Selection) -> None:
         show_table([str(name) for name in names], cells, right=[str(n) for n in names])
         say(f"lambda: {found.laplacian_weight:g} is recommended.")
     say()
-    say(found.recommendation)
+    say_prose(found.recommendation)
 
 
 def _draw(found: Selection, path: Path) -> None:

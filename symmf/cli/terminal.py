@@ -31,6 +31,13 @@ def say(text: object = "", *, err: bool = False, nl: bool = True) -> None:
     click.echo(terminal_text(text), err=err, nl=nl)
 
 
+def say_prose(text: str) -> None:
+    """Print sentences, broken between words on a terminal and whole in a pipe."""
+    plain = plain_text(text)
+    wide = sys.stdout.isatty()
+    say(click.wrap_text(plain, width=console().width) if wide else plain)
+
+
 def show_notes(notes: Sequence[str], warnings: Sequence[str]) -> None:
     """Print on the error stream what was decided and what may be wrong."""
     for text in notes:

@@ -237,3 +237,22 @@ def test_ratios_of_every_kind_are_drawn(tmp_path: Path, name: str) -> None:
     pd.DataFrame([row]).to_csv(tmp_path / f"{name}.csv", index=False)
     draw(tmp_path, name)
     assert (tmp_path / f"{name}.png").stat().st_size > 0
+
+
+def test_sets_that_were_never_used_in_design_have_rows_and_classes():
+    from scripts.benchmarks.unseen import SHAPES
+
+    for draw in SHAPES.values():
+        X, y = draw(np.random.default_rng(0))
+        assert len(X) == len(y)
+        assert np.isfinite(X).all()
+        assert len(np.unique(y)) >= 2
+
+
+def test_verdicts_are_counted_by_kind_of_data():
+    from scripts.benchmarks.evidence import verdicts
+
+    table = verdicts(1).set_index("data")
+    assert (table.sum(axis=1) == 1).all()
+    assert table.loc["two groups, 8 deviations", "clear"] == 1
+    assert table.loc["normal", "none"] == 1

@@ -18,6 +18,7 @@ from symmf.clustering.symmf.number import (
     Numbers,
     choose_number,
     compare_numbers,
+    compared_rows,
     part_of,
     sample_of,
 )
@@ -189,12 +190,7 @@ class Interpretable:
 
     def _compared(self) -> FloatArray | None:
         """Return the rows of the fit in the units in which they are compared."""
-        points, X = self._new_points, self._rows
-        if points.text is not None:
-            return points.text.rows(X)
-        if self._recipe.square or not isinstance(X, np.ndarray):
-            return None
-        return points.scaling.apply(X)
+        return compared_rows(self._new_points, self._rows, self._recipe)
 
     def __getstate__(self) -> dict[str, Any]:
         base: Any = super()

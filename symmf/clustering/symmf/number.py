@@ -21,7 +21,7 @@ import numpy.typing as npt
 
 from symmf.clustering.labels import kmeans_rows, unit_rows
 from symmf.clustering.symmf.landmarks import take_rows
-from symmf.clustering.symmf.prepare import Prepared, prepare
+from symmf.clustering.symmf.prepare import NewPoints, Prepared, prepare
 from symmf.clustering.symmf.recipe import Recipe
 from symmf.clustering.symmf.structure import (
     GRAPHS,
@@ -146,6 +146,9 @@ def compare_numbers(
     gaps = [np.array([gap[k - 1] for k in wanted]) for gap in every]
     rows = compared_rows(data, X, recipe)
     structure = None
+    if recipe.partitions:
+        # Chance was never measured on columns of words.
+        rows = None
     if rows is not None and recipe.text is None:
         rows = np.asarray(rows[distinct_rows(rows)[0]])
         same = len(rows) == len(X) and wide is not None
@@ -182,13 +185,15 @@ def part_of(X: Any, rows: Any, recipe: Recipe) -> Any:
     return X[:, rows] if recipe.square else X
 
 
-def compared_rows(data: Prepared, X: AnyMatrix, recipe: Recipe) -> FloatArray | None:
+def compared_rows(
+    features: Prepared | NewPoints, X: AnyMatrix, recipe: Recipe
+) -> FloatArray | None:
     """Return the rows whose distances the similarity is made of, if there are any."""
-    if data.text is not None and not recipe.partitions:
-        return data.text.rows(X)
+    if recipe.text is not None and features.text is not None:
+        return np.asarray(features.text.rows(X))
     if recipe.square or not isinstance(X, np.ndarray):
         return None
-    return data.scaling.apply(X)
+    return features.scaling.apply(X)
 
 
 def best_candidate(scores: FloatArray, within: float = _WITHIN) -> int:
