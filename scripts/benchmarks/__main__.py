@@ -259,21 +259,24 @@ def evidence(draws: int) -> None:
 @main.command()
 @click.option("--largest", default=1_000_000, show_default=True)
 @click.option("--repeats", default=5, show_default=True)
-@click.option("--kind", type=click.Choice(["sparse", "dense"]), multiple=True)
+@click.option("--kind", type=click.Choice(["dense", "rings", "sparse"]), multiple=True)
 @click.option("--dask", is_flag=True, help="Two worker processes against one process.")
 def scale(largest: int, repeats: int, kind: tuple[str, ...], dask: bool) -> None:
-    """Growth of time and memory of SymMF() from 10,000 rows to a million, both kinds.
+    """Growth of time and memory of SymMF() from 10,000 rows to a million, by kind.
 
-    Sparse: documents of 50 words among 100,000. Dense: 16 features in single precision.
-    With --dask: centred cosines of the documents on two dask workers of this machine,
-    in units of the same fit in memory.
+    Dense: 16 features in single precision, 20 groups. Rings: two of them among 14
+    features of noise. Sparse: documents of 50 words among 100,000. With --dask: dense
+    and sparse rows on two dask workers of this machine, in units of the same fit in
+    memory; the labels must be the same.
     """
     from scripts.benchmarks import corpus
 
     if dask:
         from scripts.benchmarks import cluster
 
-        table = cluster.measure(alternate, ratios, largest, repeats)
+        table = cluster.measure(
+            alternate, ratios, largest, repeats, kind or ("dense", "sparse")
+        )
         told = {"workers": cluster.WORKERS, "blocks": cluster.BLOCKS}
         save("scale_dask", table, {"repeats": repeats, **told})
         return

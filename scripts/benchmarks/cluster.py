@@ -5,13 +5,13 @@ from __future__ import annotations
 import itertools
 import time
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from scripts.benchmarks.corpus import CLUSTERS, corpus, sizes_up_to
+from scripts.benchmarks.corpus import draw, sizes_up_to
 
 WORKERS, BLOCKS = 2, 8
 
@@ -21,12 +21,13 @@ def measure(
     ratios: Callable[..., dict[str, Any]],
     largest: int,
     repeats: int,
+    kinds: Sequence[str] = ("dense", "sparse"),
 ) -> pd.DataFrame:
-    """Fit centred cosines of the corpus in memory and on two worker processes."""
+    """Fit SymMF() in memory and on two worker processes."""
     import distributed
 
     from symmf import SymMF
-    from symmf.metrics import accuracy
+    from symmf.metrics import ari
 
     rows = []
     with (
@@ -38,16 +39,15 @@ def measure(
         ) as cluster,
         distributed.Client(cluster),
     ):
-        for n in sizes_up_to(largest):
-            X, y = corpus(n)
+        for kind, n in itertools.product(kinds, sizes_up_to(largest)):
+            X, y, given = draw(kind, n)
             blocks = as_dask(X)
-            given = {"similarity": "centred_cosine", "laplacian_weight": 0.1}
             found: dict[str, Any] = {}
 
             def fit(name: str, X: Any, given: Any = given, found: Any = found) -> None:
                 with warnings.catch_warnings():
                     warnings.simplefilter("ignore")
-                    found[name] = SymMF(CLUSTERS, random_state=0, **given).fit(X)
+                    found[name] = SymMF(random_state=0, **given).fit(X)
 
             tasks = {
                 "local": lambda X=X, fit=fit: fit("local", X),
@@ -55,24 +55,27 @@ def measure(
             }
             # Workers are other processes: only the wall clock sees them.
             frame = alternate(tasks, repeats, time.perf_counter)
-            agreement = accuracy(found["local"].labels_, found["dask"].labels_)
+            near, far = found["local"].labels_, found["dask"].labels_
             rows.append(
                 {
+                    "kind": kind,
                     "n": n,
                     **ratios(frame, "dask", "local"),
-                    "accuracy": accuracy(y, found["dask"].labels_),
-                    "agreement": agreement,
+                    "ari": ari(y, far),
+                    "same_labels": float(np.mean(near == far)),
                 }
             )
     return pd.DataFrame(rows)
 
 
 def as_dask(X: Any) -> Any:
-    """Return sparse rows as a dask array in equal blocks, held by the workers."""
+    """Return rows as a dask array in equal blocks, held by the workers."""
     import dask
     import dask.array as da
     from scipy import sparse
 
+    if not sparse.issparse(X):
+        return da.from_array(X, chunks=(-(-len(X) // BLOCKS), -1)).persist()
     meta = sparse.csr_matrix((0, 0), dtype=X.dtype)
     cuts = np.linspace(0, X.shape[0], BLOCKS + 1).astype(int)
     parts = []

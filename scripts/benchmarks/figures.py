@@ -9,7 +9,7 @@ from typing import Any
 import pandas as pd
 from matplotlib.figure import Figure
 
-_BLUE, _ORANGE, _GREY = "#0072B2", "#D55E00", "#999999"
+_BLUE, _ORANGE, _GREEN, _GREY = "#0072B2", "#D55E00", "#009E73", "#999999"
 # Per table: what tells the rows apart (the last one within the others), axis, scale.
 _RATIOS: dict[str, tuple[list[str], str, str]] = {
     "solvers": (["problem"], "iteration of Algorithm 2 / product M H", "linear"),
@@ -18,6 +18,7 @@ _RATIOS: dict[str, tuple[list[str], str, str]] = {
     "octave": (["code"], "time / time of symmf", "log"),
     "lambda": (["problem"], "time of 11 values / time of one run", "linear"),
     "startup": (["command"], "processor time / time of python -c pass", "log"),
+    "kernels": (["matrix", "kernel"], "time / time of scipy", "linear"),
     "scale_dask": (["rows"], "time on two dask workers / in memory", "linear"),
     "runner": (["what"], "time / time of a bare joblib loop", "linear"),
     "fits": (["case", "task"], "time / time it is compared with", "log"),
@@ -64,7 +65,9 @@ def _with_range(name: str, table: pd.DataFrame) -> pd.DataFrame:
             [row | {"ratio_low": ratio.min(), "ratio_high": ratio.max()}]
         )
     if name == "scale_dask":
-        table["rows"] = [f"{n:,} rows" for n in table["n"]]
+        kinds = table["kind"] if "kind" in table else ["sparse"] * len(table)
+        pairs = zip(kinds, table["n"], strict=True)
+        table["rows"] = [f"{kind}, {n:,} rows" for kind, n in pairs]
     if name == "peers":
         table[["data", "method"]] = table["task"].str.split(": ", n=1, expand=True)
     if name == "accuracy":
@@ -124,7 +127,7 @@ def _growth(table: pd.DataFrame, facts: dict[str, Any]) -> Figure:
     if "kind" not in table:
         table = table.assign(kind="sparse")
     exponents = facts.get("exponents") or {"sparse": facts["exponent"]}
-    colours = dict(zip(exponents, (_BLUE, _ORANGE), strict=False))
+    colours = dict(zip(exponents, (_BLUE, _ORANGE, _GREEN), strict=False))
     for kind, rows in table.groupby("kind", sort=False):
         n, seconds = rows["n"].to_numpy(), rows["seconds"].to_numpy()
         low, high = rows["seconds_low"].to_numpy(), rows["seconds_high"].to_numpy()
@@ -137,10 +140,10 @@ def _growth(table: pd.DataFrame, facts: dict[str, Any]) -> Figure:
             capsize=3,
             label=f"{kind} rows: $n^{{{exponents[kind]:.2f}}}$",
         )
-    axis.plot(n, seconds[0] * (n / n[0]) ** 1.15, "--", color=_GREY, label="$n^{1.15}$")
+    axis.plot(n, seconds[0] * (n / n[0]) ** 1.1, "--", color=_GREY, label="$n^{1.1}$")
     axis.set_xlabel("rows")
     axis.set_ylabel("seconds")
-    axis.set_title(f"SymMF(n_clusters=20), median and range of {facts['repeats']}")
+    axis.set_title(f"SymMF(), median and range of {facts['repeats']}")
     axis.legend(frameon=False)
     axis.spines[["top", "right"]].set_visible(False)
     return figure

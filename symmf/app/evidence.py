@@ -65,7 +65,7 @@ def evidence_for(
         numbers=numbers or compare_for(task),
         parts=cluster_parts(sample_of(len(labels)), k, again) if stability else (),
         rows=None if task.rows is None else task.rows,
-        embedding=factor_rows(model),
+        embedding=factor_rows(model, task.X),
     )
     return _of_graph(task, found) if task.data.kind == "graph" else found
 
@@ -96,10 +96,17 @@ def _of_graph(task: Task, found: Evidence) -> Evidence:
     )
 
 
-def factor_rows(model: Any) -> FloatArray | None:
-    """Return unit rows of the factor, if the method has one."""
+def factor_of(model: Any, X: Any) -> FloatArray | None:
+    """Return the factor with a row for each of the samples X, if the method has one."""
+    if getattr(model, "n_landmarks_", None) is not None:
+        return np.asarray(model.transform(X))
     H = getattr(model, "H_", None)
-    H = getattr(model, "V_", None) if H is None else H
+    return getattr(model, "V_", None) if H is None else H
+
+
+def factor_rows(model: Any, X: Any) -> FloatArray | None:
+    """Return unit rows of the factor for the samples X, if the method has one."""
+    H = factor_of(model, X)
     return None if H is None else unit_rows(np.asarray(H, dtype=np.float64))
 
 
@@ -111,7 +118,7 @@ def compared_rows(task: Task, model: Any) -> tuple[FloatArray | None, bool, str]
         return rows, False, "The data"
     if task.data.kind == "documents":
         return task.rows, True, "Documents (latent semantic analysis)"
-    Z = factor_rows(model)
+    Z = factor_rows(model, task.X)
     return (task.rows if Z is None else Z), True, "Rows of H"
 
 

@@ -85,6 +85,7 @@ def _fit(
     request: Request, data: LazyRows, k: int | str, parameters: dict[str, Any]
 ) -> DistributedAnswer:
     from symmf.app.answer import fit, for_people
+    from symmf.app.evidence import factor_of
 
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
@@ -93,7 +94,7 @@ def _fit(
         seconds = time.perf_counter() - began
     H = None
     if request.factor is not None:
-        H = model.H_ if model.n_landmarks_ is None else model.transform(data.X)
+        H = factor_of(model, data.X)
     return DistributedAnswer(
         data=data, model=model, H=H, seconds=seconds, warnings=for_people(caught)
     )

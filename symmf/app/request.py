@@ -192,9 +192,9 @@ def write_answer(request: Request, found: Answer, command: str) -> list[Path]:
         membership=found.membership,
     )
     if request.factor is not None:
-        H: Any = getattr(found.model, "H_", None)
-        H = getattr(found.model, "V_", None) if H is None else H
-        written += write_factor(request, H)
+        from symmf.app.evidence import factor_of
+
+        written += write_factor(request, factor_of(found.model, found.task.X))
     if request.report is not None:
         from symmf.app.page import render_page
 

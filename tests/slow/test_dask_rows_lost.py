@@ -116,3 +116,42 @@ def weigh(client, n, m):
     finally:
         tracemalloc.stop()
         client.gather = gather
+
+
+def test_a_worker_is_killed_while_rows_are_placed(cluster, monkeypatch) -> None:
+    from symmf.clustering.symmf import estimator
+
+    doomed, _ = cluster.add_worker("--no-nanny"), cluster.add_worker("--no-nanny")
+    X = two_groups(N, M)
+    rows = X.compute(scheduler="synchronous")
+    given = {"similarity_options": {"n_landmarks": 300}, "random_state": 0}
+    near = SymMF(K, **given).fit(rows)
+    factorize = estimator.factorize
+
+    def factorize_and_kill(*args, **named):
+        os.kill(doomed.pid, signal.SIGKILL)
+        return factorize(*args, **named)
+
+    monkeypatch.setattr(estimator, "factorize", factorize_and_kill)
+    with connected(cluster):
+        far = SymMF(K, **given).fit(X)
+    assert doomed.wait() == -signal.SIGKILL
+    np.testing.assert_array_equal(far.labels_, near.labels_)
+
+
+def test_the_client_holds_drawn_rows_and_labels(cluster) -> None:
+    cluster.add_worker("--no-nanny")
+    given = {"similarity_options": {"n_landmarks": 20}, "random_state": 0}
+    with connected(cluster) as client:
+        X = two_groups(N, M)
+        gather, received = client.gather, []
+
+        def weighed(futures, *rest, **named):
+            found = gather(futures, *rest, **named)
+            received.append(sum(getattr(part, "nbytes", 0) for part in found))
+            return found
+
+        client.gather = weighed
+        SymMF(K, **given).fit(X)
+    # Ten rows for each landmark, and a whole number for each row.
+    assert max(received) <= max(10 * 20 * M * 8, N * 8)

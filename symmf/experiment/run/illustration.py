@@ -37,11 +37,13 @@ def illustration_bytes(trial: Trial, model: Any, X: Any, chosen: Dataset) -> byt
     A = build_similarity(X, model.similarity, **(model.similarity_options or {}))
     rng = np.random.default_rng(trial.random_state)
     rows = np.sort(rng.permutation(chosen.n_samples)[:MOST_ROWS])
+    every = getattr(model, "n_landmarks_", None) is None
+    H = model.H_[rows] if every else model.transform(X[rows])
     buffer = io.BytesIO()
     np.savez_compressed(
         buffer,
         A=A.columns(rows)[rows].astype(np.float32),
-        H=model.H_[rows].astype(np.float32),
+        H=H.astype(np.float32),
         classes=chosen.y[rows],
         labels=model.labels_[rows],
     )

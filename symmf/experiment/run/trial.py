@@ -93,7 +93,9 @@ def _run(job: Job, data: Dataset, found: dict[str, Any]) -> None:
         )
     found["labels"] = labels.astype(np.int64)
     found["scores"] = scores = score(chosen.y, found["labels"])
-    if (H := getattr(estimator, "H_", None)) is not None:
+    H = getattr(estimator, "H_", None)
+    # Of very many samples the factor has a row for each landmark.
+    if H is not None and len(H) == len(labels):
         # Of the factor's own rows: what can choose lambda without knowing classes.
         scores["silhouette"] = silhouette(H, found["labels"])
     if job.illustrate:
