@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
-from importlib.metadata import PathDistribution
+from types import SimpleNamespace
 
 import pytest
 from runner_cases import write_config
@@ -72,7 +72,8 @@ def test_without_a_library_the_rest_is_run(tmp_path, capfd, monkeypatch):
 )
 def test_the_pip_line_fits_how_symmf_was_installed(monkeypatch, checkout, origin, line):
     monkeypatch.setattr("symmf.common.shipped.checkout", lambda: checkout)
-    monkeypatch.setattr(PathDistribution, "read_text", lambda *_: origin)
+    installed = SimpleNamespace(read_text=lambda _: origin)
+    monkeypatch.setattr(progress.metadata, "distribution", lambda _: installed)
     assert progress.pip_line("deep") == line
 
 
