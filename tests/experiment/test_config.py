@@ -197,7 +197,7 @@ def test_something_else_than_a_config(tmp_path, text):
 
 
 def test_files_that_cannot_be_read(tmp_path):
-    with pytest.raises(ConfigError, match="no file"):
+    with pytest.raises(ConfigError, match="does not exist"):
         load_config(tmp_path / "absent.yaml")
     with pytest.raises(ConfigError, match="is a folder"):
         load_config(tmp_path)

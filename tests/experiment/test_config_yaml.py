@@ -91,8 +91,8 @@ def test_the_file_that_had_no_end():
         ("a: !mine 3", "the tag !mine"),
         ("a: !!str [x]", "the tag !!str"),
         ("a: !!seq {x: 1}", "the tag !!seq"),
-        (f"a: 0x{'f' * 5000}", "a number of 5002 digits is too long"),
-        (f"a: {'9' * 5000}", "a number of 5000 digits is too long"),
+        (f"a: 0x{'f' * 5000}", "needs more than 64 bits"),
+        (f"a: {'9' * 5000}", "is not of type int"),
         (f"a: {'9' * 30}", "needs more than 64 bits"),
         ("a: 1e400", "'1e400' is too large for a number"),
         ("a: &a [*a]", "an alias contains itself"),
@@ -139,14 +139,14 @@ def test_merges_take_the_first_and_own_keys_win():
 
 def test_pipes_and_large_files_are_not_read(tmp_path):
     os.mkfifo(tmp_path / "pipe.yaml")
-    with pytest.raises(ConfigError, match="a pipe or a device"):
+    with pytest.raises(ConfigError, match="not a file"):
         read_yaml(tmp_path / "pipe.yaml")
-    with pytest.raises(ConfigError, match="a pipe or a device"):
+    with pytest.raises(ConfigError, match="not a file"):
         read_yaml("/dev/zero")
     large = tmp_path / "large.yaml"
     with large.open("wb") as file:
         file.truncate(MAX_BYTES + 1)
-    with pytest.raises(ConfigError, match="at most 1,000,000"):
+    with pytest.raises(ConfigError, match="more than 1 MB"):
         read_yaml(large)
     with pytest.raises(ConfigError, match="is not the name of a file"):
         read_yaml("a\0b")
