@@ -14,6 +14,9 @@ import pandas as pd
 
 from symmf.common.texts import markdown_table
 
+# Solvers within this factor of the fastest are named beside it.
+_NEARLY = 1.5
+
 
 def quality_table(folder: Path) -> str:
     """Tell how well clusterers did with their defaults and the true K."""
@@ -118,6 +121,27 @@ def runner_table(folder: Path) -> str:
 
 
 #: Name of the file, title, what the numbers are, and the table.
+def race_table(folder: Path) -> str:
+    """Tell which solvers are fastest to 1.001 of the best f known, by problem."""
+    frame = pd.read_csv(folder / "race.csv", dtype={"threads": str})
+    frame = frame[2 * frame["reached_1.001"] >= frame["starts"]]
+    rows = []
+    for problem, group in frame.groupby("problem", sort=False):
+        cells = [str(problem)]
+        for threads, unit in (
+            ("1", "seconds"),
+            ("default", "seconds"),
+            ("1", "products"),
+        ):
+            times = group[group["threads"] == threads].set_index("solver")
+            times = times[f"{unit}_1.001"].sort_values()
+            near = times[times <= _NEARLY * times.min()]
+            cells.append(", ".join(f"{n} ({v:.3g})" for n, v in near.items()) or "none")
+        rows.append(cells)
+    header = ["problem", "seconds, one thread", "seconds, default", "products"]
+    return markdown_table(header, rows, align="llll")
+
+
 TABLES: dict[str, tuple[str, str, Callable[[Path], str]]] = {
     "fits": (
         "Whole fits",
@@ -150,6 +174,13 @@ TABLES: dict[str, tuple[str, str, Callable[[Path], str]]] = {
         startup_table,
     ),
     "runner": ("The runner", "", runner_table),
+    "race": (
+        "Which solver for which problem",
+        "The fastest solver with H >= 0 to 1.001 of the best objective known, and "
+        "those within 1.5 times of it; medians over starts, of solvers that got there "
+        "from at least half of them. Products are with n x k matrices.",
+        race_table,
+    ),
 }
 
 

@@ -256,3 +256,46 @@ def test_verdicts_are_counted_by_kind_of_data():
     assert (table.sum(axis=1) == 1).all()
     assert table.loc["two groups, 8 deviations", "clear"] == 1
     assert table.loc["normal", "none"] == 1
+
+
+def race_runs():
+    """Three solvers on one problem: fast, half as fast, and one that got nowhere."""
+    rows = []
+    for threads in (1, "default"):
+        for solver, seconds in (("a", 1.0), ("b", 1.4), ("c", 9.0), ("d", np.nan)):
+            row = {"problem": "p", "n": 9, "k": 2, "solver": solver, "threads": threads}
+            for target in (1.01, 1.001):
+                row |= {
+                    f"seconds_{target}": seconds,
+                    f"products_{target}": 10 / seconds,
+                }
+                row |= {f"iterations_{target}": 5}
+            rows += [row | {"start": start, "least": 1.0} for start in range(2)]
+    return pd.DataFrame(rows)
+
+
+def test_the_race_names_the_fastest_and_who_is_near(tmp_path) -> None:
+    from scripts.benchmarks import race
+    from scripts.docs_benchmarks import race_table
+
+    table = race.summary(race_runs())
+    table.to_csv(tmp_path / "race.csv", index=False)
+    line = race_table(tmp_path).splitlines()[-1]
+    cells = [cell.strip() for cell in line.strip("|").split("|")]
+    assert cells == ["p", "a (1), b (1.4)", "a (1), b (1.4)", "c (1.11)"]
+    assert race.profile(table[table["threads"] == 1])["b"].tolist() == [1.4]
+    assert len(race.picture(table).axes) == 2
+
+
+def test_the_race_counts_products_from_the_same_start() -> None:
+    from scripts.benchmarks import race
+    from symmf.similarity import as_operator
+
+    M = as_operator(race._planted(40, 3))
+    solvers = race.contestants()
+    names = ("projected gradient", "low rank, then momentum", "bsum")
+    runs = [race.race(M, 3, solvers[name], 0, 0.05) for name in names]
+    assert runs[0]["f"].iloc[0] == pytest.approx(runs[2]["f"].iloc[0])
+    for run in runs:
+        assert (np.diff(run["products"]) >= 0).all()
+        assert (np.diff(run["seconds"]) >= 0).all()
