@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -27,8 +28,11 @@ from symmf.io.columns import (
 if TYPE_CHECKING:
     import pandas as pd
 
-# Two rows of different levels are 1 apart, as two ends of a column of numbers.
-_ONE_HOT = 1 / np.sqrt(2)
+# How far apart two levels are. Then a word of two even levels and a normal number
+# contribute alike to the mean squared distance of rows; farther apart, as in Gower's
+# distance (1), words alone decide.
+_APART = 0.6
+_ONE_HOT = _APART / np.sqrt(2)
 # Levels beyond so many, the rarest, are all one: no level.
 _MOST_LEVELS = 100
 
@@ -116,9 +120,9 @@ class MixedColumns(TransformerMixin, BaseEstimator):
 
     Numbers, amounts such as $1,234 and dates (in days) are divided by their range
     between the 5 and 95 % quantiles, with the median for missing values. Every level of
-    a column of words, a missing one included, becomes a column of 0 and 1 / sqrt(2):
-    two levels are as far apart as the ends of a column of numbers, as in Gower's
-    distance.
+    a column of words, a missing one included, becomes a column of two values, such that
+    two levels are 0.6 apart: words of two even levels and normal numbers then
+    contribute alike to the mean squared distance of rows.
 
     Parameters
     ----------
@@ -138,8 +142,8 @@ class MixedColumns(TransformerMixin, BaseEstimator):
     centre_, scale_ : arrays
         ``transform(X) * scale_ + centre_`` has the units of the table; levels become
         0 and 1.
-    mostly_categories_ : bool
-        At least half of the columns that are used hold words.
+    has_categories_ : bool
+        A column that is used holds words.
     n_features_in_, feature_names_in_
         Of the table.
 
@@ -151,10 +155,10 @@ class MixedColumns(TransformerMixin, BaseEstimator):
     >>> encoder.get_feature_names_out().tolist()
     ['age', 'city=a', 'city=b']
     >>> encoder.transform(table).round(2)
-    array([[-0.56,  0.71,  0.  ],
-           [ 0.  ,  0.  ,  0.71],
-           [ 0.  ,  0.  ,  0.71],
-           [ 0.56,  0.71,  0.  ]])
+    array([[-0.56,  0.42,  0.  ],
+           [ 0.  ,  0.  ,  0.42],
+           [ 0.  ,  0.  ,  0.42],
+           [ 0.56,  0.42,  0.  ]])
     """
 
     def __init__(self, categories: str = "one-hot", missing: str = "median") -> None:
@@ -229,10 +233,9 @@ class MixedColumns(TransformerMixin, BaseEstimator):
         return np.repeat(units, [len(e.names) for e in self.encodings_])
 
     @property
-    def mostly_categories_(self) -> bool:
-        """Whether at least half of the columns hold words."""
-        words = sum(encoding.levels is not None for encoding in self.encodings_)
-        return 2 * words >= len(self.encodings_)
+    def has_categories_(self) -> bool:
+        """Whether a column holds words."""
+        return any(encoding.levels is not None for encoding in self.encodings_)
 
     def notes(self) -> list[str]:
         """Say in sentences what was done to which column, and to how many rows."""
@@ -262,6 +265,11 @@ class MixedColumns(TransformerMixin, BaseEstimator):
                 self, X, dtype=None, ensure_all_finite="allow-nan", reset=reset
             )
             return pd.DataFrame(X)
+        twice = [name for name, n in Counter(X.columns).items() if n > 1]
+        if twice:
+            raise InputError(
+                f"Several columns are called {twice[0]!r}; give each a name of its own."
+            )
         validate_data(self, X, skip_check_array=True, reset=reset)
         frame = X if isinstance(X, pd.DataFrame) else X.to_pandas()
         if frame.shape[0] == 0:

@@ -215,6 +215,7 @@ def _from_table(table: Table, chosen: Chosen) -> UserMatrix:
             kept = [[name, *kept[0]], *([index[i], *table.rows[i]] for i in rows)]
     names = chosen.names if table.named else [f"column {n}" for n in chosen.names]
     if not isinstance(chosen.X, np.ndarray):
+        names = _told_apart(names)
         chosen.X.columns = names
     return UserMatrix(
         X=chosen.X,
@@ -228,6 +229,15 @@ def _from_table(table: Table, chosen: Chosen) -> UserMatrix:
         notes=[*table.notes, *chosen.notes],
         warnings=chosen.warnings,
     )
+
+
+def _told_apart(names: list[str]) -> list[str]:
+    """Return names with a number behind those that come again."""
+    told: list[str] = []
+    for name in names:
+        taken = sum(other == name or other.startswith(f"{name} (") for other in told)
+        told.append(f"{name} ({taken + 1})" if name in told else name)
+    return told
 
 
 def _read_array(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import io
 import re
 
@@ -302,3 +303,55 @@ def test_the_page_shows_the_choice_of_k(run, tmp_path):
     page = (tmp_path / "p.html").read_text()
     assert "How many clusters?" in page
     assert page.count("<svg") == 4
+
+
+def test_a_lone_carriage_return_does_not_make_a_row(run, tmp_path):
+    rows = [f'"\r=12{i}",{i % 7},{i % 5}' for i in range(20)]
+    (tmp_path / "t.csv").write_text("id,x,y\n" + "\n".join(rows) + "\n")
+    code, _, _ = run(
+        "cluster", "t.csv", "-k", 2, "--id", "id", "--out", "c.csv", "--no-stability"
+    )
+    assert code == 0
+    assert b"\r" not in (tmp_path / "c.csv").read_bytes()
+    with (tmp_path / "c.csv").open(newline="") as file:
+        assert len(list(csv.reader(file))) == 21
+
+
+def test_a_table_with_words_and_holes_keeps_its_encoding_in_a_model(run, tmp_path):
+    lines = ["city,age,joined"]
+    for i in range(60):
+        age = "" if i == 3 else 20 + 30 * (i % 2) + i % 5
+        lines.append(f"{('Rome', 'Oslo')[i % 2]},{age},2020-01-{1 + i % 28:02d}")
+    (tmp_path / "t.csv").write_text("\n".join(lines) + "\n")
+    code, out, err = run(
+        "cluster", "t.csv", "-k", 2, "--save", "m.npz", "--out", "c.csv"
+    )
+    assert code == 0
+    assert "city=Rome" in out
+    assert "'city' (2 levels)" in err
+    assert "'age' in 1 row by the median" in err
+    new = "joined,age,city\n2020-01-03,52,Oslo\n2020-01-04,,Rome\n"
+    (tmp_path / "new.csv").write_text(new)
+    code, out, _ = run("cluster", "new.csv", "--model", "m.npz", "--out", "n.csv")
+    assert code == 0
+    assert labels_in(tmp_path / "n.csv")[0] == labels_in(tmp_path / "c.csv")[1]
+
+
+def test_stop_words_are_left_out_of_english_texts(run, tmp_path):
+    words = [("the", "tea"), ("an", "tax"), ("his", "war"), ("of", "sea")]
+    texts = [f"{a} {w} is up and it is {w}" for a, w in words] * 5
+    (tmp_path / "t.txt").write_text("\n".join(texts) + "\n")
+    arguments = ("cluster", "t.txt", "-k", 2, "--format", "text", "--no-stability")
+    _, out, err = run(*arguments)
+    assert "commonest English words" in err
+    assert "4 terms" in out
+    _, out, err = run(*arguments, "--stop-words", "none")
+    assert "commonest" not in err
+    assert "8 terms" in out
+
+
+def test_rows_that_are_all_alike_are_no_two_clusters(run, tmp_path):
+    np.savez_compressed(tmp_path / "z.npz", X=np.zeros((3000, 40)))
+    code, _, err = run("cluster", "z.npz", "-k", 2)
+    assert code == 2
+    assert err.startswith("Error: ")

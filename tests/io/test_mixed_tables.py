@@ -223,3 +223,8 @@ def test_a_word_among_few_numbers_is_a_level_and_among_many_a_mistake(tmp_path):
     path = write(tmp_path, rows(many))
     with pytest.raises(DataError, match=r"line 31, column 'c': '3O' is not a number"):
         read_matrix(path, **TAKEN)
+
+
+def test_columns_of_one_name_are_told_apart(tmp_path):
+    path = write(tmp_path, "x,x,x\n1,a,2\n2,b,4\n5,a,3\n")
+    assert read_matrix(path, **TAKEN).names == ["x", "x (2)", "x (3)"]

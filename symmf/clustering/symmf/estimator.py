@@ -59,7 +59,7 @@ class SymMF(
         authors' choice), ``cosine``, ``inner_product``, ``gaussian``, ``self_tuning``,
         ``cosine_knn``, ``scaled_gram``, ``cosine_power``, ``diffusion``,
         ``partitions`` (the share of ``n_partitions`` runs of k-means that put two rows
-        together; what ``auto`` is for data frames whose columns are mostly words),
+        together; what ``auto`` is for data frames with columns of words),
         ``precomputed``. Rows of a dask array stay where they are: ``auto``,
         ``mutual_knn``, ``text``, ``centred_cosine``, ``cosine``, ``inner_product`` and
         ``precomputed``.

@@ -206,10 +206,11 @@ def recipe_for(
 def recipe_of_columns(encoder: MixedColumns) -> tuple[str, dict[str, Any]]:
     """Return the similarity and its options for the rows that an encoder makes.
 
-    Where at least half of the columns hold words, what few numbers there are make no
-    neighbourhoods: rows are alike that many partitions put together.
+    The nearest rows are those with the same words in all columns, so that a graph of
+    neighbours falls into the combinations of words. Where there are any, rows are alike
+    that many partitions put together.
     """
-    if encoder.mostly_categories_:
+    if encoder.has_categories_:
         return "partitions", {}
     return "mutual_knn", {"feature_scale": "none"}
 
@@ -244,7 +245,8 @@ def _similarity(
         recipe = Recipe(
             similarity="scaled_gram",
             partitions=options.pop("n_partitions", N_PARTITIONS),
-            weight=0.05,
+            weight=0.0,
+            unit_rows=True,
             label_options={"n_init": 20},
         )
         check_number("n_partitions", recipe.partitions, least=1, whole=True)
