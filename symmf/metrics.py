@@ -84,6 +84,48 @@ def ari(y_true: Any, y_pred: Any) -> float:
     return float(adjusted_rand_score(y_true, y_pred))
 
 
+def ami(y_true: Any, y_pred: Any) -> float:
+    """Return mutual information beyond chance, over the mean entropy beyond chance.
+
+    0 at chance level, whatever the number of clusters, and 1 for equal partitions.
+    """
+    from sklearn.metrics import adjusted_mutual_info_score
+
+    contingency(y_true, y_pred)
+    return float(adjusted_mutual_info_score(y_true, y_pred))
+
+
+def normalized_accuracy(y_true: Any, y_pred: Any) -> float:
+    r"""Return NCA: the mean recall of the classes under the best matching, rescaled.
+
+    .. math:: \frac{1}{k - 1} \Bigl( \max_\sigma \sum_i
+        \frac{c_{i \sigma(i)}}{c_{i \cdot}} - 1 \Bigr)
+
+    Every class counts as much as any other, and one large cluster gives 0, where AC
+    gives the share of the largest class [1]_. A class that no cluster is left for has
+    recall 0. With a single class it is 1 if there is one cluster, else 0.
+
+    References
+    ----------
+    .. [1] M. Gagolewski, "Normalised clustering accuracy: an asymmetric external
+       cluster validity measure", Journal of Classification 42, 2025.
+
+    Examples
+    --------
+    >>> normalized_accuracy([0, 0, 0, 1], [0, 0, 0, 0]), accuracy([0, 0, 0, 1], [0] * 4)
+    (0.0, 0.75)
+    """
+    from scipy.optimize import linear_sum_assignment
+
+    C = contingency(y_true, y_pred)
+    k = len(C)
+    if k == 1:
+        return float(C.shape[1] == 1)
+    recall = C / C.sum(axis=1, keepdims=True)
+    rows, columns = linear_sum_assignment(recall, maximize=True)
+    return float((recall[rows, columns].sum() - 1) / (k - 1))
+
+
 def silhouettes(
     Z: Any, labels: Any, *, most: int = 2000
 ) -> tuple[np.ndarray | None, np.ndarray]:
@@ -188,6 +230,8 @@ METRICS = {
         Metric(name="nmi", title="NMI", function=nmi),
         Metric(name="nmi_max", title="NMI (max)", function=partial(nmi, average="max")),
         Metric(name="ari", title="ARI", function=ari),
+        Metric(name="ami", title="AMI", function=ami),
+        Metric(name="nca", title="NCA", function=normalized_accuracy),
     )
 }
 

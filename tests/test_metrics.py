@@ -1,3 +1,5 @@
+import itertools
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -9,9 +11,11 @@ from symmf.errors import InputError
 from symmf.metrics import (
     METRICS,
     accuracy,
+    ami,
     ari,
     contingency,
     nmi,
+    normalized_accuracy,
     silhouette,
     stability,
 )
@@ -190,3 +194,35 @@ def test_stability_is_the_mean_agreement_with_parts():
     assert np.isnan(none)
     stability([labels] * 3, again, rng, n_parts=1, most=30)
     assert sizes[-1] == 24
+
+
+def test_normalized_accuracy_is_the_best_mean_recall_beyond_one_cluster() -> None:
+    # Classes of 3 and 1; the best matching recalls 2/3 and 1: (2/3 + 1 - 1) / (2 - 1).
+    assert normalized_accuracy([0, 0, 0, 1], [0, 0, 1, 1]) == pytest.approx(2 / 3)
+    assert normalized_accuracy([0, 0, 1, 1], [5, 5, 3, 3]) == 1
+    assert normalized_accuracy([0, 0, 0, 1], [0, 0, 0, 0]) == 0
+
+
+@given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3)), min_size=2))
+def test_normalized_accuracy_by_trying_every_matching(pairs) -> None:
+    y, labels = (np.array(column) for column in zip(*pairs, strict=True))
+    classes, clusters = np.unique(y), list(np.unique(labels))
+    clusters += [None] * max(0, len(classes) - len(clusters))
+    best = max(
+        sum(np.mean(labels[y == c] == m) if m is not None else 0 for c, m in matching)
+        for matching in (
+            list(zip(classes, order, strict=False))
+            for order in itertools.permutations(clusters)
+        )
+    )
+    k = len(classes)
+    expected = (best - 1) / (k - 1) if k > 1 else float(len(np.unique(labels)) == 1)
+    assert normalized_accuracy(y, labels) == pytest.approx(expected)
+
+
+def test_adjusted_mutual_information_is_near_zero_at_chance() -> None:
+    rng = np.random.default_rng(0)
+    scores = [ami(rng.permutation(np.repeat([0, 1], 26)), np.repeat([0, 1], 26))
+              for _ in range(200)]  # fmt: skip
+    assert abs(np.mean(scores)) < 0.01
+    assert ami([0, 0, 1], [1, 1, 0]) == 1

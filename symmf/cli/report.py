@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,6 +17,7 @@ from symmf.reporting.plots.registry import FIGURES, draw
 if TYPE_CHECKING:
     import pandas as pd
 
+    from symmf.experiment.store.places import ResultsPlace
     from symmf.reporting.results import Missing, Results
     from symmf.reporting.tables.model import PlainTable, Table
 
@@ -67,38 +69,30 @@ def tables(
     results: Path,
     out: Path | None,
 ) -> None:
-    """Show and write the tables: data sets, NMI and AC.
+    """Show and write the tables of scores.
 
-    Combined tables take all experiments with scores of several methods; each
-    experiment also gets its own. With EXPERIMENTS, only theirs are shown and written.
+    Parts of the paper's reproduction are combined into its tables; each experiment
+    also gets its own. With EXPERIMENTS (names, or patterns such as 'mine_*') only
+    theirs are shown and written, and studies of one's own become one table.
     """
-    from symmf.reporting.tables.beyond import beyond_table
-    from symmf.reporting.tables.collection import collection_tables
-    from symmf.reporting.tables.model import (
-        METRICS,
-        combined_table,
-        experiment_table,
-        missing_tables,
-    )
-    from symmf.reporting.tables.write import FORMATS, write_tables
+    from symmf.reporting.tables.model import missing_tables
+    from symmf.reporting.tables.write import FORMATS, make_tables, write_tables
 
-    found, out = _load(results, experiments, reference, out)
-    kinds = tuple(FORMATS) if kind == "all" else (kind,)
-    for metric in METRICS:
-        table = combined_table(found, metric)
-        if table.columns and not experiments:
-            _show(table, std)
-            continue
-        for experiment in found.experiments:
-            _show(experiment_table(experiment, found, metric), std)
-    if not experiments:
-        for plain in (beyond_table(found), *collection_tables(found)):
+    found, place = _load(results, experiments, reference, out)
+    made = make_tables(found)
+    paper = {e.name for e in found.of_paper} if made.combined else set()
+    shown = [own for name, own in made.own.items() if name not in paper]
+    for table in (*made.combined, *itertools.chain(*shown)):
+        _show(table, std)
+    for plain in made.plain:
+        if plain.name not in ("datasets", "used_well"):
             _show_plain(plain)
-        for gap in missing_tables(found):
-            say(f"Missing: {gap.reason}. To make it: {gap.command}")
-    # Of chosen experiments only their own tables: the combined ones need all.
-    written = write_tables(found, out, kinds=kinds, std=std, combined=not experiments)
-    _say_written(written)
+    if not experiments:
+        _say_missing(missing_tables(found), "Missing")
+    kinds = tuple(FORMATS) if kind == "all" else (kind,)
+    _say_written(
+        write_tables(made, place.out, kinds=kinds, std=std, source=place.sentence)
+    )
 
 
 @click.command(epilog=f"NAME is one of {', '.join(FIGURES)}, or all.")
@@ -122,71 +116,93 @@ def plot(
 
     from symmf.reporting.plots.base import save
 
-    found, out = _load(results, experiments, reference, out)
+    found, place = _load(results, experiments, reference, out)
     written: list[Path] = []
     for each in FIGURES if name == "all" else (name,):
         gallery = draw(each, found)
         for drawing in gallery.drawings:
             if len(experiments) == 1 and not drawing.experiment:
                 drawing = replace(drawing, experiment=experiments[0])
-            written += save(drawing, out)
-        _say_missing(gallery.missing)
+            written += save(drawing, place.out)
+        if found.of_paper or name != "all":
+            _say_missing(gallery.missing, "Not drawn")
     _say_written(written)
 
 
 @click.command()
+@click.argument("experiments", nargs=-1, shell_complete=complete_experiments)
 @_results_option
 @_out_option
-def compare(reference: bool, results: Path, out: Path | None) -> None:
-    """Set our values beside the paper's 216, decide its claims, test differences."""
-    from symmf.reporting.statistics.words import write_statistics
-    from symmf.reporting.verdicts import claims
-    from symmf.reporting.verdicts import values as verdicts
-    from symmf.reporting.verdicts.write import write_comparison, write_ledger
+def compare(
+    experiments: tuple[str, ...], reference: bool, results: Path, out: Path | None
+) -> None:
+    """Set means beside published values, decide the paper's claims, test differences.
 
-    found, out = _load(results, (), reference, out)
-    comparison = verdicts.compare(found)
-    decided = claims.ledger(found)
-    _show_counts(verdicts.by_row(comparison))
-    total = verdicts.counts(comparison)
-    parts = ", ".join(f"{n} {verdict}" for verdict, n in total.items())
-    say(f"Published values: {parts}.\n")
-    for each in decided:
-        say(f"{each.verdict:>18}  {each.claim.claim}")
-        say(f"{'':>18}  {each.decision.evidence}")
-    folder = out / "verdicts"
-    written = [
-        *write_comparison(comparison, found, folder),
-        *write_ledger(decided, folder),
-        *write_statistics(found, folder),
-    ]
+    Values and claims of the paper concern its reproduction; a study of one's own is
+    set beside what its file gives as published, and tested by itself.
+    """
+    from symmf.reporting.selection.studies import own_studies
+    from symmf.reporting.verdicts.write import write_paper, write_study
+
+    found, place = _load(results, experiments, reference, out)
+    folder, written = place.out / "verdicts", []
+    if found.of_paper:
+        _show_paper(found)
+        written += write_paper(found, folder)
+    for study in own_studies(found):
+        words, paths = write_study(study, folder)
+        say("\n".join([f"{study.title}:", *(f"  {text}" for text in words)]))
+        written += paths
     say()
     _say_written(written)
 
 
+def _show_paper(found: Results) -> None:
+    """Print the verdicts on the paper's values and claims."""
+    from symmf.reporting.verdicts import claims
+    from symmf.reporting.verdicts import values as verdicts
+
+    comparison = verdicts.compare(found)
+    _show_counts(verdicts.by_row(comparison))
+    total = verdicts.counts(comparison)
+    parts = ", ".join(f"{n} {verdict}" for verdict, n in total.items())
+    say(f"Published values: {parts}.\n")
+    for each in claims.ledger(found):
+        say(f"{each.verdict:>18}  {each.claim.claim}")
+        say(f"{'':>18}  {each.decision.evidence}")
+
+
 @click.command()
+@click.argument("experiments", nargs=-1, shell_complete=complete_experiments)
 @_results_option
 @click.option(
     "--out",
     type=click.Path(dir_okay=False, path_type=Path),
     help="The page to write; default: report.html in the results folder.",
 )
-def report(reference: bool, results: Path, out: Path | None) -> None:
-    """Write everything as one HTML page that needs no network."""
+def report(
+    experiments: tuple[str, ...], reference: bool, results: Path, out: Path | None
+) -> None:
+    """Write everything as one HTML page that needs no network.
+
+    With EXPERIMENTS the page shows these alone: one's own are a study by themselves.
+    """
     from symmf.experiment.store.layout import REPORT_FILE
     from symmf.reporting.page.render import write_report
 
-    found, place = _load(results, (), reference, None)
-    _say_written([write_report(found, out or place / REPORT_FILE)])
+    found, place = _load(results, experiments, reference, None)
+    _say_written([write_report(found, out or place.out / REPORT_FILE)])
 
 
 def _load(
     results: Path, names: Sequence[str], reference: bool, out: Path | None
-) -> tuple[Results, Path]:
+) -> tuple[Results, ResultsPlace]:
     """Read the results and say whose they are; return them and where to write.
 
     Without any experiment there is nothing to make: a sentence and exit code 1.
     """
+    from dataclasses import replace
+
     from symmf.experiment.store.places import results_place
     from symmf.reporting.results import load_results
 
@@ -198,7 +214,7 @@ def _load(
         say(f"There are no results in {place.folder}. Start: {FIRST_COMMAND}")
         raise SystemExit(1)
     say(place.sentence)
-    return found, out or place.out
+    return found, replace(place, out=out or place.out)
 
 
 def _show(table: Table, std: bool) -> None:
@@ -211,10 +227,9 @@ def _show(table: Table, std: bool) -> None:
 
 
 def _show_plain(table: PlainTable) -> None:
-    if table.rows:
-        right = [h for h, a in zip(table.heads, table.align, strict=True) if a == "r"]
-        show_table(table.heads, table.rows, right=right, title=table.title)
-        say(table.notes[0] if table.notes else "")
+    right = [h for h, a in zip(table.heads, table.align, strict=True) if a == "r"]
+    show_table(table.heads, table.rows, right=right, title=table.title)
+    say(table.notes[0] if table.notes else "")
 
 
 def _show_counts(counts: pd.DataFrame) -> None:
@@ -223,9 +238,9 @@ def _show_counts(counts: pd.DataFrame) -> None:
     show_table(heads, rows, right=heads[1:], title="Published values by row")
 
 
-def _say_missing(missing: Sequence[Missing]) -> None:
+def _say_missing(missing: Sequence[Missing], word: str) -> None:
     for gap in missing:
-        say(f"Not drawn: {gap.name}: {gap.reason}. To make it: {gap.command}")
+        say(f"{word}: {gap.name}: {gap.reason}. To make it: {gap.command}")
 
 
 def _say_written(paths: Sequence[Path]) -> None:

@@ -28,6 +28,7 @@ RESERVED_NAMES = frozenset(
         "benchmarks",
         "clusters",
         "figures",
+        "from_reference",
         "reference",
         "reliability",
         "report",

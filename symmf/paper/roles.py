@@ -9,7 +9,7 @@ class Role(StrEnum):
     """What an experiment is for, and so where reports count it.
 
     A report reads the role; neither the layout of a figure nor the name of a data set
-    decides. An experiment that does not say is a comparison.
+    decides. An experiment that does not say is a study of one's own.
     Entries stand for rows of the paper in comparisons alone; the other roles with the
     same cells are shown beside them.
     """
@@ -32,6 +32,8 @@ class Role(StrEnum):
     SENSITIVITY = "sensitivity"
     #: it is kept to be drawn
     ILLUSTRATION = "illustration"
+    #: somebody's own study: nothing of the paper is said of it
+    STUDY = "study"
     #: a first look; it enters nothing that concerns the paper
     EXAMPLE = "example"
 

@@ -8,6 +8,7 @@ and no data set is loaded.
 
 from __future__ import annotations
 
+import fnmatch
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -72,7 +73,12 @@ class Experiment:
     @property
     def role(self) -> Role:
         """What the experiment is for."""
-        return self.config.role or Role.COMPARISON
+        return self.config.role or Role.STUDY
+
+    @property
+    def of_paper(self) -> bool:
+        """Whether it concerns the paper, and so may be set beside it."""
+        return self.role not in (Role.STUDY, Role.EXAMPLE)
 
     @property
     def facts(self) -> dict[str, Any]:
@@ -133,11 +139,13 @@ class Experiment:
 class Results:
     """All experiments of a results folder, in the order of their names.
 
-    ``problems`` says in sentences what could not be read.
+    ``problems`` says in sentences what could not be read; ``chosen`` whether the
+    experiments were named, not just all that are there.
     """
 
     folder: Path
     experiments: tuple[Experiment, ...] = ()
+    chosen: bool = False
     problems: tuple[str, ...] = ()
 
     @cached_property
@@ -148,9 +156,14 @@ class Results:
         return pd.concat(filled or [empty], ignore_index=True)
 
     @property
-    def study(self) -> tuple[Experiment, ...]:
-        """The experiments that concern the paper: all but first looks."""
-        return tuple(e for e in self.experiments if e.role is not Role.EXAMPLE)
+    def of_paper(self) -> tuple[Experiment, ...]:
+        """The experiments that concern the paper."""
+        return tuple(e for e in self.experiments if e.of_paper)
+
+    @property
+    def subjects(self) -> tuple[Experiment, ...]:
+        """The experiments that figures are about: the paper's, or else one's own."""
+        return self.of_paper or self.experiments
 
     def of(self, *roles: Role) -> tuple[Experiment, ...]:
         """Return the experiments with one of these roles."""
@@ -185,23 +198,28 @@ def load_results(folder: str | Path, names: Sequence[str] = ()) -> Results:
     folder : path
         The folder that holds one folder per experiment.
     names : sequence of str
-        Read only these experiments. An unknown name is an error that lists the
-        experiments there are.
+        Read only these experiments: names, or patterns such as ``mine_*``. One that
+        fits none is an error that lists the experiments there are.
     """
     stores = {store.name: store for store in list_experiments(folder)}
     for name in names:
-        if name not in stores:
+        if not fnmatch.filter(stores, name):
             there = ", ".join(stores) or "none yet"
             raise InputError(
                 f"There is no experiment {name!r} in {folder}."
                 f"{did_you_mean(name, stores)} Experiments there: {there}."
             )
     problems: list[str] = []
-    chosen = [store for name, store in stores.items() if not names or name in names]
+    chosen = [
+        store
+        for name, store in stores.items()
+        if not names or any(fnmatch.fnmatch(name, pattern) for pattern in names)
+    ]
     found = [load_experiment(store, problems) for store in chosen]
     return Results(
         folder=Path(folder),
         experiments=tuple(e for e in found if e is not None),
+        chosen=bool(names),
         problems=tuple(problems),
     )
 

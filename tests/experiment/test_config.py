@@ -275,10 +275,10 @@ def test_the_only_entry_of_a_row_is_primary_and_order_never_decides(tmp_path):
     assert resolve(*read_config(path)).methods[0].primary is False
 
 
-def test_an_experiment_that_does_not_say_is_a_comparison(tmp_path):
+def test_an_experiment_that_does_not_say_is_a_study_of_its_own(tmp_path):
     path = tmp_path / "study.yaml"
     path.write_text(GOOD)
-    assert resolve(*read_config(path)).role is Role.COMPARISON
+    assert resolve(*read_config(path)).role is Role.STUDY
     config = resolve(*read_config(path, ["role=convergence"]))
     assert config.as_dict()["role"] == "convergence"
     assert "role: convergence\n" in config.as_yaml()

@@ -13,7 +13,7 @@ from symmf.reporting.results import load_results
 from symmf.reporting.tables.beyond import beyond_table
 from symmf.reporting.tables.collection import collection_tables
 from symmf.reporting.tables.used_well import used_well_table
-from symmf.reporting.tables.write import write_tables
+from symmf.reporting.tables.write import make_tables, write_tables
 
 
 def scores(
@@ -47,7 +47,8 @@ def line(folder: Path, metric: str = "AC") -> tuple[str, ...]:
 def test_the_main_study_alone_makes_no_such_table(tmp_path: Path) -> None:
     table_experiment(tmp_path, ks=(2,), n_trials=5)
     assert beyond_table(load_results(tmp_path)).rows == ()
-    written = write_tables(load_results(tmp_path), tmp_path, kinds=("csv",))
+    made = make_tables(load_results(tmp_path))
+    written = write_tables(made, tmp_path, kinds=("csv",))
     assert "beyond.csv" not in {path.name for path in written}
 
 

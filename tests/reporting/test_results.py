@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pandas as pd
 import pytest
 import yaml
 from made_results import (
@@ -129,7 +130,7 @@ def test_only_comparisons_stand_for_rows_of_the_paper(tmp_path: Path) -> None:
         "coil20_shared"
     }
     assert not any(row.primary for row in rows)
-    assert [e.name for e in results.study] == ["coil20_shared"]
+    assert [e.name for e in results.of_paper] == ["coil20_shared"]
 
 
 def test_a_grid_of_lambda_makes_lines_and_an_oracle(tmp_path: Path) -> None:
@@ -166,12 +167,7 @@ def test_lambda_chosen_without_labels_takes_the_best_silhouette(tmp_path: Path) 
     assert blind.scores == ((0, 0.6), (1, 0.8))
     # Results without silhouettes are read as well, and have no such reading.
     path = folder / "trials.csv"
-    path.write_text(
-        "\n".join(
-            ",".join(line.split(",")[:14] + line.split(",")[15:])
-            for line in path.read_text().splitlines()
-        )
-    )
+    pd.read_csv(path).drop(columns="silhouette").to_csv(path, index=False)
     results = load_results(tmp_path)
     assert results.problems == ()
     assert {r.choice for r in readings(results.experiments[0])} == {None, "oracle"}
@@ -207,12 +203,8 @@ def test_columns_follow_the_paper_then_names(tmp_path: Path) -> None:
     assert [name for name, _ in cell_keys(rows)] == ["coil20", "tdt2", "digits"]
 
 
-def test_a_file_that_says_nothing_is_a_comparison_with_no_primary(
-    tmp_path: Path,
-) -> None:
+def test_a_file_that_says_nothing_is_a_study_of_its_own(tmp_path: Path) -> None:
     entries = [entry("kmeans"), entry("symmf", name="a"), entry("symmf", name="b")]
-    for e in entries:
-        e.pop("primary", None)
     rows = [
         trial_row("coil20", "coil20", 2, t, e, 0.5) for t in range(2) for e in entries
     ]
@@ -221,9 +213,9 @@ def test_a_file_that_says_nothing_is_a_comparison_with_no_primary(
         "methods": entries,
     }  # fmt: skip
     write(tmp_path, config, rows)
-    (experiment,) = load_results(tmp_path).experiments
-    assert experiment.role is Role.COMPARISON
-    assert not any(reading.primary for reading in readings(experiment))
+    results = load_results(tmp_path)
+    assert results.of_paper == ()
+    assert not any(reading.primary for reading in readings(results.experiments[0]))
 
 
 def test_the_proposed_method_on_every_input_stands_next_to_its_row(

@@ -30,6 +30,7 @@ from symmf.reporting.statistics.tests import (
 )
 from symmf.reporting.statistics.words import (
     pairwise_words,
+    paper_evidence,
     ranking_words,
     smallest_p,
     write_statistics,
@@ -149,7 +150,7 @@ def _ranking(ranks: tuple[float, ...], cd: float) -> Ranking:
     names = tuple("abcdefgh"[: len(ranks)])
     return Ranking(
         metric="ac", titles=names, keys=names, ranks=ranks,
-        cell_keys=(("coil20", 2),) * 4,
+        cell_keys=(("coil20", 2),) * 4, blocks="4 cells",
         left_out=(), statistic=9.0, p_value=0.01, critical_difference=cd,
     )  # fmt: skip
 
@@ -235,9 +236,11 @@ def test_words_say_where_power_is_missing(results, tmp_path: Path) -> None:
 
 
 def test_statistics_files(results, tmp_path: Path) -> None:
-    first = [p.read_bytes() for p in write_statistics(results, tmp_path / "a")]
-    second = [p.read_bytes() for p in write_statistics(results, tmp_path / "b")]
+    evidence = paper_evidence(results)
+    first = [p.read_bytes() for p in write_statistics(evidence, tmp_path / "a")]
+    second = [p.read_bytes() for p in write_statistics(evidence, tmp_path / "b")]
     assert first == second
     assert b"average rank" in first[1]
     empty = load_results(tmp_path / "none")
-    assert all(p.is_file() for p in write_statistics(empty, tmp_path / "c"))
+    written = write_statistics(paper_evidence(empty), tmp_path / "c")
+    assert all(path.is_file() for path in written)

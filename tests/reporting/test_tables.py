@@ -30,7 +30,13 @@ from symmf.reporting.tables.model import (
 )
 from symmf.reporting.tables.sizes import dataset_table, sizes_table
 from symmf.reporting.tables.terminal import to_rich
-from symmf.reporting.tables.write import render, render_plain, to_frame, write_tables
+from symmf.reporting.tables.write import (
+    make_tables,
+    render,
+    render_plain,
+    to_frame,
+    write_tables,
+)
 
 KINDS = ("latex", "markdown", "csv")
 
@@ -102,9 +108,9 @@ def test_all_formats_carry_the_same_numbers(results, std: bool) -> None:
 
 
 def test_tables_are_byte_stable(results, tmp_path: Path) -> None:
-    first = write_tables(results, tmp_path / "a", kinds=KINDS, std=True)
+    first = write_tables(make_tables(results), tmp_path / "a", kinds=KINDS, std=True)
     again = load_results(results.folder)
-    second = write_tables(again, tmp_path / "b", kinds=KINDS, std=True)
+    second = write_tables(make_tables(again), tmp_path / "b", kinds=KINDS, std=True)
     assert [p.name for p in first] == [p.name for p in second]
     assert [p.read_bytes() for p in first] == [p.read_bytes() for p in second]
     assert (tmp_path / "a" / "tables" / "coil20" / "nmi_std.tex").is_file()
@@ -123,8 +129,8 @@ def test_table_one_is_asserted_from_the_loaded_data(results) -> None:
 def test_latex_compiles_in_a_minimal_document(results, tmp_path: Path) -> None:
     if shutil.which("pdflatex") is None:
         pytest.skip("no pdflatex on this machine")
-    write_tables(results, tmp_path, kinds=("latex",))
-    write_tables(results, tmp_path, kinds=("latex",), std=True)
+    write_tables(make_tables(results), tmp_path, kinds=("latex",))
+    write_tables(make_tables(results), tmp_path, kinds=("latex",), std=True)
     files = sorted(path.relative_to(tmp_path) for path in tmp_path.rglob("*.tex"))
     inputs = "\n".join(rf"\input{{{path.as_posix()}}}\clearpage" for path in files)
     (tmp_path / "all.tex").write_text(

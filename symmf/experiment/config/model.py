@@ -29,6 +29,7 @@ from symmf.experiment.config.overrides import apply_settings
 from symmf.experiment.config.parts import Figures, Part, RoleWord, or_empty
 from symmf.experiment.data import FILE, MEMBERS
 from symmf.experiment.values import canonical_json, is_reserved
+from symmf.metrics import METRICS
 
 NAME = r"^[A-Za-z0-9][A-Za-z0-9._-]*$"
 
@@ -276,6 +277,33 @@ class MethodEntry(_NamedPart):
         return self.name or self.method
 
 
+class PublishedValue(Part):
+    """A mean that somebody published, and which entry it stands beside."""
+
+    method: str = Field(description="The method, as its authors call it.")
+    n_clusters: int = Field(ge=1, description="Number of clusters K.")
+    metric: str = Field(description="Name of a metric, such as ac or nmi.")
+    value: float = Field(description="The published mean.")
+    entry: str | None = Field(
+        None, description="Entry it stands beside; default: the proposed one."
+    )
+
+    @field_validator("metric")
+    @classmethod
+    def _known(cls, name: str) -> str:
+        if name not in METRICS:
+            raise ValueError(f"a metric is one of {', '.join(METRICS)}, not {name!r}")
+        return name
+
+
+class Published(Part):
+    """Values that others published for the same data, with where they are from."""
+
+    source: str = Field(description="Where they were published.")
+    how: str = Field("", description="How they were read: printed, or off a figure.")
+    values: list[PublishedValue] = Field(min_length=1)
+
+
 class ExperimentConfig(Part):
     """An experiment: data, numbers of clusters, trials, and methods to compare."""
 
@@ -285,8 +313,8 @@ class ExperimentConfig(Part):
     role: RoleWord | None = Field(
         None,
         description=(
-            "What the experiment is for: comparison (default; enters the tables), "
-            "convergence, sensitivity, illustration or example."
+            "What the experiment is for. study (default): own tables and statistics; "
+            "comparison and the others: a part of the paper's reproduction."
         ),
     )
     seed: int = Field(2022, ge=0, description="All randomness derives from it.")
@@ -324,6 +352,13 @@ class ExperimentConfig(Part):
         description=(
             "Entry that the tables set off and compare with every other: the method "
             "the study is about."
+        ),
+    )
+    published: Published | None = Field(
+        None,
+        description=(
+            "Values that others published, or the YAML file that holds them; "
+            "`symmf compare` sets them beside the results."
         ),
     )
     illustration: str | None = Field(
@@ -368,6 +403,7 @@ class ExperimentConfig(Part):
             "role",
             "limits",
             "proposed",
+            "published",
             "illustration",
             "figures",
         ):
@@ -399,6 +435,7 @@ def read_config(
         document.data.setdefault("name", Path(path).stem)
     document = apply_settings(document, settings)
     _place_file(document, Path(path).parent)
+    _take_published(document, Path(path).parent)
     return validate(document), document
 
 
@@ -407,6 +444,13 @@ def _place_file(document: Document, folder: Path) -> None:
     data = document.data.get("dataset") if isinstance(document.data, dict) else None
     if isinstance(data, dict) and isinstance(data.get(FILE), str):
         data[FILE] = str((folder / data[FILE]).absolute())
+
+
+def _take_published(document: Document, folder: Path) -> None:
+    """Take published values from a file of their own, so that they travel along."""
+    data = document.data
+    if isinstance(data, dict) and isinstance(data.get("published"), str):
+        data["published"] = read_yaml(folder / data["published"]).data
 
 
 def load_config(path: Path | str, settings: Sequence[str] = ()) -> ExperimentConfig:

@@ -67,7 +67,7 @@ def resolve(config: ExperimentConfig, document: Document) -> ExperimentConfig:
         "dataset": dataset,
         "methods": methods,
         "lambdas": None,
-        "role": config.role or Role.COMPARISON,
+        "role": config.role or Role.STUDY,
     }
     return config.model_copy(update=completed)
 

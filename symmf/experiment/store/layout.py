@@ -31,4 +31,5 @@ RECORD_SUFFIX = ".h5"
 
 # The committed study, and what the commands that report write beside experiments.
 REFERENCE_FOLDER = "reference"
+FROM_REFERENCE = "from_reference"
 REPORT_FILE = "report.html"

@@ -2,7 +2,8 @@
 
 Own runs are in ``results/<experiment>/``, which git ignores; the committed study is in
 ``results/reference/<experiment>/``. Reading commands look at own runs if there are any,
-else at the reference, and write below ``results/``, never into the reference.
+else at the reference. What they make of own runs goes below ``results/``, what they
+make of the reference below ``results/from_reference/``: the two never mix.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from pathlib import Path
 from symmf.common.shipped import reference_folder
 from symmf.experiment.store.layout import (
     EXPERIMENT_FILE,
+    FROM_REFERENCE,
     RECORDS_FOLDER,
     REFERENCE_FOLDER,
     TRIALS_FILE,
@@ -91,5 +93,5 @@ def results_place(results: Path, *, reference: bool = False) -> ResultsPlace:
     if not study.is_dir() and (reference or results == DEFAULT):
         study = reference_folder()
     if study.is_dir() and (reference or not own_experiments(results)):
-        return ResultsPlace(study, results, Source.REFERENCE)
+        return ResultsPlace(study, results / FROM_REFERENCE, Source.REFERENCE)
     return ResultsPlace(results, results, Source.OWN)

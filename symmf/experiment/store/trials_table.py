@@ -75,6 +75,8 @@ _AFTER_SCORES: dict[str, Kind] = {
 OPTIONAL_COLUMNS = frozenset(
     {"silhouette", "solver", "matrix", "attempts", "labels_sha256", "options"}
 )
+#: Scores that every table has; others came later and may be lacking.
+FIRST_SCORES = ("ac", "nmi")
 TRACE_COLUMNS: dict[str, Kind] = {
     "experiment": str,
     "dataset": str,
@@ -199,7 +201,8 @@ def _read(
                 )
         except SymmfError as error:
             complaints.append(error)
-    absent = [c for c in columns if c not in found and c not in OPTIONAL_COLUMNS]
+    optional = OPTIONAL_COLUMNS | (METRICS.keys() - set(FIRST_SCORES))
+    absent = [c for c in columns if c not in found and c not in optional]
     if absent:
         complaints.append(damaged(path, f"it lacks the columns {', '.join(absent)}"))
     frame = _typed(found, columns)

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import pandas as pd
 
+from symmf.metrics import METRICS
 from symmf.paper import METRIC_TITLES, ROWS
 from symmf.reporting.page.grid import KINDS, Column, Grid, grid
 from symmf.reporting.results import Results
-from symmf.reporting.selection.cells import Cell, collect, dataset_title
+from symmf.reporting.selection.cells import Cell, Row, dataset_title
 from symmf.reporting.tables.model import ABSENT, PrintedCell, Table, combined_table
 from symmf.reporting.verdicts.values import KEY_LENGTH, judge
 
@@ -33,20 +35,35 @@ COMPARE_COLUMNS = (
 )
 
 
+STUDY_COLUMNS = (
+    Column(title="Data set", key="dataset"),
+    Column(title="K", key="n_clusters", digits=0),
+    Column(title="Metric", key="metric"),
+    Column(title="Published for", key="published_for"),
+    Column(title="Published", key="published", digits=3),
+    Column(title="Entry", key="label"),
+    Column(title="Mean", key="mean", digits=3),
+    Column(title="Difference", key="difference", digits=3, signed=True, tone="verdict"),
+    Column(title="Verdict", key="verdict", verdict=True),
+)
+
+
 def cell_name(cell: Cell) -> str:
     """Return the identifier of the trials behind a value, the same for all metrics."""
     reading = cell.reading
     return f"{reading.experiment}|{reading.name}|{cell.n_clusters}"
 
 
-def trials_data(results: Results) -> str:
+def trials_data(sources: Sequence[Callable[[str], Sequence[Row]]]) -> str:
     """Return every cell's trials as JSON: (trial, key, NMI, AC) by cell.
+
+    A source gives rows for a metric.
 
     A value that a metric lacks is null. The text can stand inside a script element.
     """
     found: dict[str, dict[int, list[Any]]] = {}
     for position, metric in enumerate(METRIC_TITLES):
-        rows = collect(results, metric)
+        rows = [row for source in sources for row in source(metric)]
         for cell in (c for row in rows for c in row.cells.values() if c.n_good):
             lines = found.setdefault(cell_name(cell), {})
             for (trial, value), key in zip(cell.scores, cell.keys, strict=True):
@@ -92,10 +109,11 @@ def score_tables(results: Results, comparison: pd.DataFrame) -> list[Section]:
         comparison.drop_duplicates(keys).set_index(keys)["published"].to_dict()
     )
     tables = [combined_table(results, metric) for metric in METRIC_TITLES]
-    return [_score_section(table, published) for table in tables if table.columns]
+    return [score_section(table, published) for table in tables if table.columns]
 
 
-def _score_section(table: Table, published: dict[Any, float]) -> Section:
+def score_section(table: Table, published: dict[Any, float], name: str = "") -> Section:
+    """Return a table of scores; with published values, those and the differences."""
     bodies: list[list[Section]] = [[], []]
     for line in table.rows:
         values = [
@@ -112,9 +130,10 @@ def _score_section(table: Table, published: dict[Any, float]) -> Section:
             }
         )
     return {
-        "name": f"scores-{table.metric}",
+        "name": name or f"scores-{table.metric}",
         "metric": table.metric,
-        "title": METRIC_TITLES[table.metric],
+        "published": bool(published),
+        "title": METRICS[table.metric].title,
         "caption": table.caption,
         "groups": table.groups,
         "columns": [k for _, k in table.columns],

@@ -8,12 +8,11 @@ from typing import Any
 
 import pandas as pd
 
-from symmf.paper import METRIC_TITLES, ROWS
+from symmf.paper import ROWS
 from symmf.reporting.page.grid import Column, Grid, grid
 from symmf.reporting.results import Experiment, Results
-from symmf.reporting.selection.cells import collect, dataset_title
-from symmf.reporting.statistics.tests import pairwise_by_input, rank_rows
-from symmf.reporting.statistics.words import pairwise_words, ranking_words
+from symmf.reporting.selection.cells import dataset_title
+from symmf.reporting.statistics.words import Evidence
 from symmf.reporting.tables.sizes import dataset_table
 
 Section = dict[str, Any]
@@ -23,13 +22,16 @@ TEST_COLUMNS = (
     Column(title="Input", key="input"),
     Column(title="Data set", key="dataset"),
     Column(title="K", key="n_clusters", digits=0),
-    Column(title="Ours against", key="title"),
+    Column(title="Against", key="title"),
     Column(title="Pairs", key="n_pairs", digits=0),
     Column(title="Difference", key="difference", digits=3, signed=True),
+    Column(title="Low", key="low", digits=3, signed=True),
+    Column(title="High", key="high", digits=3, signed=True),
     Column(title="Rank-biserial", key="rank_biserial", digits=2, signed=True),
     Column(title="Won − lost", key="dominance", digits=2, signed=True),
     Column(title="p", key="p", digits=4),
     Column(title="p (Holm)", key="p_holm", digits=4),
+    Column(title="Seen from", key="floor", digits=3),
     Column(title="At 0.05", key="outcome"),
 )
 FAILURE_COLUMNS = (
@@ -77,30 +79,35 @@ def sizes_grid(results: Results) -> Grid | None:
     return grid("sizes", "Data sets, sizes as loaded", frame, SIZE_COLUMNS)
 
 
-def statistics_section(results: Results) -> Section:
-    """Return the paired tests of both metrics and what they can show."""
-    frames, words = [], []
-    for metric, title in METRIC_TITLES.items():
-        rows = collect(results, metric)
-        tests = pairwise_by_input(results, metric)
-        frames.append(tests)
-        said = pairwise_words(tests) + ranking_words(rank_rows(rows, metric))
-        words.append((title, said))
-    frame = pd.concat(frames, ignore_index=True)
+def statistics_section(
+    evidence: Sequence[Evidence], results: Results, name: str = "tests"
+) -> Section:
+    """Return the paired tests of all metrics and what they can show."""
+    frame = pd.concat(
+        [each.tests.assign(metric=each.title) for each in evidence], ignore_index=True
+    )
     frame["outcome"] = [
-        "not distinguishable" if p >= 0.05 else "ours higher" if d > 0 else "ours lower"
-        for p, d in zip(frame["p_holm"], frame["difference"], strict=True)
+        "not tested"
+        if refused
+        else "not distinguishable"
+        if p >= 0.05
+        else "higher"
+        if d > 0
+        else "lower"
+        for p, d, refused in zip(
+            frame["p_holm"], frame["difference"], frame["refused"], strict=True
+        )
     ]
-    frame["metric"] = frame["metric"].map(METRIC_TITLES)
     frame["dataset"] = [dataset_title(str(d), results) for d in frame["dataset"]]
     table = grid(
-        "tests",
+        name,
         "Paired Wilcoxon tests of the proposed method, per cell",
         frame,
         TEST_COLUMNS,
         filters=("metric", "input", "dataset", "outcome"),
     )
-    return {"grid": table if len(frame) else None, "words": said_once(words)}
+    said = said_once([(each.title, each.words) for each in evidence])
+    return {"grid": table if len(frame) else None, "words": said}
 
 
 def failures_grid(results: Results) -> Grid | None:

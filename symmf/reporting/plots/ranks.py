@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 import pandas as pd
@@ -11,12 +11,13 @@ from matplotlib.figure import Figure
 
 from symmf.common.figures import INK
 from symmf.common.texts import plot_text
-from symmf.paper.values import PROPOSED, ROWS
+from symmf.paper.values import ROWS
 from symmf.reporting.plots.base import Drawing, Gallery, Records, Tooltips
 from symmf.reporting.plots.style import StyleBook
 from symmf.reporting.results import Missing, Results, run_command
 from symmf.reporting.selection.cells import Row, RowKey, collect
 from symmf.reporting.selection.readings import Reading, readings
+from symmf.reporting.selection.studies import own_studies
 from symmf.reporting.statistics.tests import Ranking, rank_rows
 from symmf.reporting.statistics.words import ranking_words
 
@@ -25,24 +26,36 @@ STEP = 0.42  # height of one label
 
 
 def critical_difference(results: Results) -> Gallery:
-    """Draw the ranks of the tables' rows for AC and for NMI."""
-    rows = {metric: collect(results, metric) for metric in METRICS}
+    """Draw the ranks of the paper's rows, or of each study of one's own."""
+    if results.of_paper:
+        rows = {metric: collect(results, metric) for metric in METRICS}
+        drawn = [_critical_difference(results, rows)]
+        command = run_command("coil20")
+    else:
+        drawn = [
+            _critical_difference(
+                results, {m: study.rows(m) for m in METRICS}, study=study.name
+            )
+            for study in own_studies(results)
+        ]
+        command = results.experiments[0].command if results.experiments else ""
+    found = tuple(drawing for drawing in drawn if drawing is not None)
+    reason = "fewer than three methods were run in two common cells"
+    gap = Missing(name="critical-difference", reason=reason, command=command)
+    return Gallery(drawings=found, missing=() if found else (gap,))
+
+
+def _critical_difference(
+    results: Results, rows: Mapping[str, Sequence[Row]], study: str = ""
+) -> Drawing | None:
     found = {
         metric: ranking
         for metric in METRICS
-        if (ranking := rank_rows(rows[metric], metric)) is not None
+        if (ranking := rank_rows(rows[metric], metric, by_dataset=bool(study)))
+        is not None
     }
     if not found:
-        reason = "fewer than three methods were run in two common cells"
-        return Gallery(
-            missing=(
-                Missing(
-                    name="critical-difference",
-                    reason=reason,
-                    command=run_command("coil20"),
-                ),
-            )
-        )
+        return None
     book = StyleBook(r for e in results.experiments for r in readings(e))
     tallest = max(len(ranking.ranks) for ranking in found.values())
     height = 0.95 + 0.21 * ((tallest + 1) // 2)
@@ -74,15 +87,15 @@ def critical_difference(results: Results) -> Gallery:
         "less than the critical difference (CD). "
         + ranking_words(next(iter(found.values())))[1]
     )
-    drawing = Drawing(
+    return Drawing(
         name="critical-difference",
-        title="Average ranks over cells",
+        experiment=study,
+        title="Average ranks over cells" if not study else "Average ranks",
         caption=" ".join(captions),
         figure=figure,
         data=pd.DataFrame(records),
         tooltips=tooltips,
     )
-    return Gallery(drawings=(drawing,))
 
 
 def _methods(rows: Iterable[Row]) -> dict[RowKey, Reading]:
@@ -110,7 +123,7 @@ def _diagram(
     n = len(ranking.ranks)
     ax.set_axis_off()
     ax.set_title(
-        f"{METRICS[ranking.metric]}: average rank over {len(ranking.cell_keys)} cells",
+        f"{METRICS[ranking.metric]}: average rank over {ranking.blocks}",
         pad=2,
     )
     margin = 0.32 * (n - 1)  # room for labels on both sides
@@ -144,7 +157,7 @@ def _diagram(
             ha="right" if left else "left",
             va="center",
             fontsize=8,
-            fontweight="bold" if key.paper_row == PROPOSED else "normal",
+            fontweight="bold" if reading.proposed else "normal",
         )
     ax.set_ylim(min(bottom, -0.3 - 0.16 * levels - STEP * half), 1.4)
     return tooltips

@@ -63,7 +63,7 @@ def proposed_cells(results: Results, role: Role, metric: str) -> dict[CellKey, C
     for experiment in results.of(role):
         for cell in cells(experiment, metric):
             reading = cell.reading
-            if reading.primary and reading.paper_row == PROPOSED and cell.n_good:
+            if reading.proposed and cell.n_good:
                 out.setdefault(cell.key, cell)
     return out
 

@@ -46,6 +46,8 @@ class Cell:
     scores: tuple[tuple[int, float], ...]
     n_total: int
     keys: tuple[str, ...] = ()  # of the trials' records, in the same order
+    #: whether all trials used the same classes and gave one score: copies, no sample
+    copies: bool = False
     lost: str = ""  # what became of the other trials: "2 timeout, 1 failed"
 
     @property
@@ -122,6 +124,11 @@ class Row:
         return bool(self.key.paper_row)
 
     @property
+    def proposed(self) -> bool:
+        """Whether it is compared with all others."""
+        return any(cell.reading.proposed for cell in self.cells.values())
+
+    @property
     def arm(self) -> str:
         """The input on which it stands for its row of the paper, beside the main."""
         return next((cell.reading.arm for cell in self.cells.values()), "")
@@ -142,6 +149,7 @@ class _Trial(NamedTuple):
     silhouette: float
     status: str
     key: str
+    classes: str
     good: bool
 
 
@@ -149,7 +157,16 @@ class _Trial(NamedTuple):
 def cells(experiment: Experiment, metric: str) -> tuple[Cell, ...]:
     """Return every cell of an experiment for one metric, empty ones included."""
     frame = experiment.trials.sort_values("trial", kind="stable")
-    columns = ["trial", "lambda", metric, "ac", "silhouette", "status", "key"]
+    columns = [
+        "trial",
+        "lambda",
+        metric,
+        "ac",
+        "silhouette",
+        "status",
+        "key",
+        "classes",
+    ]
     values = [*(frame[c].tolist() for c in columns), is_good(frame, metric).tolist()]
     found: dict[tuple[str, int], list[_Trial]] = {}
     places = zip(frame["method"], frame["n_clusters"], strict=True)
@@ -184,6 +201,7 @@ def _cell(
         scores=tuple((t.trial, t.score) for t in good),
         n_total=n_total,
         keys=tuple(t.key for t in good),
+        copies=len(good) > 1 and len({(t.classes, t.score) for t in good}) == 1,
         lost=", ".join(f"{bad[status]} {status}" for status in order),
     )
 
@@ -237,7 +255,10 @@ def _beside(reading: Reading, role: Role) -> Reading:
 
 def without_primaries(found: Iterable[Cell]) -> tuple[Cell, ...]:
     """Return the cells with readings that stand for no row of the paper."""
-    return tuple(replace(c, reading=replace(c.reading, primary=False)) for c in found)
+    return tuple(
+        replace(c, reading=replace(c.reading, primary=False, proposed=False))
+        for c in found
+    )
 
 
 def combine(found: Sequence[Cell]) -> list[Row]:

@@ -13,11 +13,12 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any
 
-from symmf.paper.values import ROWS
+from symmf.paper.values import PROPOSED, ROWS
 from symmf.reporting.results import Experiment, made_once
 
 # The weight in the authors' released code; where a grid lacks it, the nearest one.
 REFERENCE_WEIGHT = 0.5
+SYMMF_TITLE = "SymMF"
 
 
 class Choice(StrEnum):
@@ -51,6 +52,7 @@ class Reading:
     solver: str = ""
     parameters: str = "{}"
     primary: bool = False
+    proposed: bool = False  # the method that is compared with all others
     choice: Choice | None = None
     apart: str = ""  # what sets it apart from an equal entry of another experiment
     arm: str = (
@@ -77,7 +79,7 @@ class Reading:
     def set_apart(self) -> Reading:
         """The reading as one of its experiment: coil20_shared -> [shared]."""
         apart = self.experiment.removeprefix(f"{self.dataset}_")
-        return replace(self, primary=False, apart=apart)
+        return replace(self, primary=False, proposed=False, apart=apart)
 
     @property
     def oracle(self) -> bool:
@@ -113,8 +115,10 @@ def readings(experiment: Experiment) -> tuple[Reading, ...]:
         trials = by_method.get(method, experiment.trials[:0])
         row = entry.paper_row if entry.paper_row in ROWS else None
         label = entry.label or method
-        if label == entry.method and row:
-            label = ROWS[row]  # no label was given
+        if label == entry.method and row:  # no label was given
+            label = ROWS[row] if row != PROPOSED else SYMMF_TITLE
+        if not experiment.of_paper:
+            row = None
         base = Reading(
             experiment=experiment.name,
             dataset=experiment.dataset,
@@ -127,13 +131,20 @@ def readings(experiment: Experiment) -> tuple[Reading, ...]:
             parameters=str(trials["parameters"].iloc[0]) if len(trials) else "{}",
         )
         stands = bool(row and entry.primary)
+        chosen_one = experiment.config.proposed
+        proposed = stands and row == PROPOSED if row else method == chosen_one
         grid = sorted({float(v) for v in trials["lambda"].dropna()})
         if len(grid) < 2:
-            out.append(replace(base, primary=stands))
+            out.append(replace(base, primary=stands, proposed=proposed))
             continue
         chosen = reference_weight(grid)
         out += [
-            replace(base, weight=weight, primary=stands and weight == chosen)
+            replace(
+                base,
+                weight=weight,
+                primary=stands and weight == chosen,
+                proposed=proposed and weight == chosen,
+            )
             for weight in grid
         ]
         blind = trials["silhouette"].notna().any()

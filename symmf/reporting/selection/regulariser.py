@@ -41,7 +41,7 @@ def grid_panels(results: Results, at_least: int = 3) -> list[WeightGrid]:
     The paper's three come first; if any of them is there, it alone is shown.
     """
     found = []
-    for experiment in results.study:
+    for experiment in results.subjects:
         trials = experiment.trials
         good = trials[(trials["status"] == "ok") & trials["lambda"].notna()]
         for k, group in good.groupby("n_clusters"):
@@ -72,7 +72,7 @@ def pairings(results: Results, metric: str = "ac", at_least: int = 2) -> list[Pa
     """
     out = [
         pair
-        for experiment in results.study
+        for experiment in results.subjects
         if experiment.role is not Role.EQUAL_TERMS
         for pair in _pairings_of(experiment, metric, at_least)
     ]

@@ -72,7 +72,7 @@ class Traced:
 def traced(results: Results, *, convergence_only: bool = False) -> list[Traced]:
     """Return the entries with traces; only of convergence studies if asked for."""
     out: list[Traced] = []
-    for experiment in results.study:
+    for experiment in results.subjects:
         if convergence_only and experiment.role is not Role.CONVERGENCE:
             continue
         seen: set[str] = set()

@@ -14,18 +14,22 @@ import pandas as pd
 from scipy import stats
 
 from symmf.common.notation import FloatArray
-from symmf.paper.values import DATASET_TITLES, PROPOSED
+from symmf.metrics import METRICS
+from symmf.paper.values import DATASET_TITLES
 from symmf.reporting.results import Results
 from symmf.reporting.selection.arms import arms
 from symmf.reporting.selection.cells import CellKey, Row, RowKey, cell_keys, collect
-from symmf.reporting.statistics.intervals import paired_values
+from symmf.reporting.statistics.intervals import paired_difference, paired_values
 
 ALPHA = 0.05
 ENUMERATED = 13  # pairs
 PAIRWISE_COLUMNS = (
     *("metric", "input", "dataset", "n_clusters", "row", "title", "n_pairs"),
-    *("difference", "rank_biserial", "dominance", "p", "p_holm", "family"),
+    *("difference", "low", "high", "rank_biserial", "dominance", "p", "p_holm"),
+    *("family", "floor", "refused"),
 )
+POWER = 0.8
+REFUSED = "copies of one number: the same classes and the same score in every trial"
 FURTHER = "further entries"
 
 
@@ -108,13 +112,31 @@ def _signed_rank_p(moved: FloatArray, ranks: FloatArray) -> float:
     return float(min(1.0, 2 * min(tails) / 2.0 ** len(moved)))
 
 
+def smallest_seen(differences: Sequence[float] | FloatArray) -> float:
+    """Return the smallest mean difference that such pairs would show.
+
+    A t-test at 0.05, uncorrected, would find it with a power of 80 %, given the spread
+    of the differences there are; NaN for fewer than two.
+
+    Examples
+    --------
+    >>> round(smallest_seen([0.0, 0.1, 0.2, 0.3]), 3)
+    0.269
+    """
+    n = len(differences)
+    if n < 2:
+        return float("nan")
+    quantiles = stats.t.ppf([1 - ALPHA / 2, POWER], n - 1)
+    return float(quantiles.sum() * np.std(differences, ddof=1) / np.sqrt(n))
+
+
 def pairwise(rows: Sequence[Row], metric: str) -> pd.DataFrame:
     """Test every row against the proposed one in every cell.
 
     Holm's correction covers the comparisons of one cell (one K of one data set) with
     the paper's rows; further readings and controls form a family of their own.
     """
-    proposed = next((r for r in rows if r.primary and r.paper_row == PROPOSED), None)
+    proposed = next((row for row in rows if row.proposed), None)
     records: list[dict[str, object]] = []
     for key in cell_keys(rows) if proposed else []:
         for primary in (True, False):
@@ -124,9 +146,11 @@ def pairwise(rows: Sequence[Row], metric: str) -> pd.DataFrame:
                 if proposed and row is not proposed and row.primary == primary
                 if (record := _comparison(proposed, row, key, metric)) is not None
             ]
-            adjusted = holm([float(str(record["p"])) for record in family])
-            for record, p in zip(family, adjusted, strict=True):
-                records.append({**record, "p_holm": p, "family": len(family)})
+            tested = [record for record in family if not record["refused"]]
+            adjusted = holm([float(str(record["p"])) for record in tested])
+            for record, p in zip(tested, adjusted, strict=True):
+                record |= {"p_holm": p, "family": len(tested)}
+            records += family
     return pd.DataFrame(records, columns=list(PAIRWISE_COLUMNS))
 
 
@@ -141,7 +165,7 @@ def pairwise_by_input(results: Results, metric: str) -> pd.DataFrame:
         for arm in arms(results)
     ]
     rows = collect(results, metric)
-    own = [row for row in rows if row.primary and row.paper_row == PROPOSED]
+    own = [row for row in rows if row.proposed]
     beside = [row for row in rows if not row.primary and not row.key.apart]
     frames.append(pairwise([*own, *beside], metric).assign(input=FURTHER))
     whole = [frame for frame in frames if len(frame)] or frames[-1:]
@@ -157,7 +181,9 @@ def _comparison(
     left, right = paired_values(ours, other)
     if not left:
         return None
-    test = paired_test(left, right)
+    test, refused = paired_test(left, right), ours.copies or other.copies
+    apart = paired_difference(ours, other)
+    nothing = float("nan")
     return {
         "metric": metric,
         "dataset": key.dataset,
@@ -166,21 +192,32 @@ def _comparison(
         "title": row.title,
         "n_pairs": test.n_pairs,
         "difference": test.difference,
+        "low": nothing if refused else apart.low,
+        "high": nothing if refused else apart.high,
         "rank_biserial": test.rank_biserial,
         "dominance": test.dominance,
-        "p": test.p_value,
+        "p": nothing if refused else test.p_value,
+        "p_holm": nothing,
+        "family": 0,
+        "floor": nothing if refused else smallest_seen(np.subtract(left, right)),
+        "refused": REFUSED if refused else "",
     }
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ranking:
-    """Average ranks over cells with the Friedman test and Nemenyi's difference."""
+    """Average ranks with the Friedman test and Nemenyi's critical difference.
+
+    Over cells, or over data sets: then a method has one score per data set, its mean
+    over the K that all methods share, and the blocks are independent.
+    """
 
     metric: str
     titles: tuple[str, ...]
     keys: tuple[RowKey, ...]
     ranks: tuple[float, ...]
     cell_keys: tuple[CellKey, ...]
+    blocks: str
     left_out: tuple[str, ...]
     statistic: float
     p_value: float
@@ -213,7 +250,9 @@ def nemenyi_difference(n_methods: int, n_cells: int, alpha: float = ALPHA) -> fl
     return float(q * np.sqrt(n_methods * (n_methods + 1) / (6 * n_cells)))
 
 
-def rank_rows(rows: Sequence[Row], metric: str) -> Ranking | None:
+def rank_rows(
+    rows: Sequence[Row], metric: str, *, by_dataset: bool = False
+) -> Ranking | None:
     """Rank the primary rows (all rows if none is) over the cells they share.
 
     Every method is ranked in the same cells. Where some methods lack some cells, the
@@ -229,14 +268,21 @@ def rank_rows(rows: Sequence[Row], metric: str) -> Ranking | None:
     known = {
         p for found in filled.values() for p in found if p.dataset in DATASET_TITLES
     }
-    if known:
+    if known and any(row.primary for row in compete):
         filled = {key: found & known for key, found in filled.items()}
     compete = [row for row in compete if filled[row.key]]
     kept, columns = _largest_block(compete, filled)
     if len(kept) < 3 or len(columns) < 2:
         return None
     table = np.array([[row.cells[p].mean for p in columns] for row in kept])
-    average = np.vstack([stats.rankdata(-c) for c in table.T]).mean(axis=0)
+    blocks = f"{len(columns)} cells"
+    names = list(dict.fromkeys(key.dataset for key in columns))
+    if by_dataset and len(names) > 1:
+        of_set = [[p.dataset == name for p in columns] for name in names]
+        table = np.column_stack([table[:, own].mean(axis=1) for own in of_set])
+        blocks = f"{len(names)} data sets"
+    sign = -1 if METRICS[metric].higher_is_better else 1
+    average = np.vstack([stats.rankdata(sign * c) for c in table.T]).mean(axis=0)
     if np.ptp(table, axis=0).max() == 0:
         statistic, p_value = 0.0, 1.0
     else:
@@ -249,10 +295,11 @@ def rank_rows(rows: Sequence[Row], metric: str) -> Ranking | None:
         keys=tuple(kept[i].key for i in order),
         ranks=tuple(float(average[i]) for i in order),
         cell_keys=tuple(columns),
+        blocks=blocks,
         left_out=tuple(row.title for row in compete if row not in kept),
         statistic=statistic,
         p_value=p_value,
-        critical_difference=nemenyi_difference(len(kept), len(columns)),
+        critical_difference=nemenyi_difference(len(kept), table.shape[1]),
     )
 
 
@@ -260,9 +307,7 @@ def _largest_block(
     rows: Sequence[Row], filled: dict[RowKey, set[CellKey]]
 ) -> tuple[list[Row], list[CellKey]]:
     """Choose rows, fullest first, so that rows times common cells is largest."""
-    fullest = sorted(
-        rows, key=lambda row: (row.paper_row != PROPOSED, -len(filled[row.key]))
-    )
+    fullest = sorted(rows, key=lambda row: (not row.proposed, -len(filled[row.key])))
     best: tuple[list[Row], set[CellKey]] = ([], set())
     for count in range(1, len(fullest) + 1):
         chosen = fullest[:count]

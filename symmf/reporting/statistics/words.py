@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import pandas as pd
 
 from symmf.common.files import csv_text, write_text
 from symmf.common.texts import markdown_table, markdown_text
+from symmf.metrics import METRICS
 from symmf.paper.values import METRIC_TITLES
 from symmf.reporting.results import Results
 from symmf.reporting.selection.cells import collect
+from symmf.reporting.selection.studies import Study
+from symmf.reporting.statistics.intervals import INTERVAL_METHOD
 from symmf.reporting.statistics.tests import (
     ALPHA,
+    POWER,
     Ranking,
+    pairwise,
     pairwise_by_input,
     rank_rows,
 )
@@ -37,7 +44,18 @@ def pairwise_words(tests: pd.DataFrame) -> list[str]:
             "No paired test was possible: it needs the proposed method and another "
             "one with good trials in the same cell."
         ]
-    words = [
+    refused = tests[tests["refused"] != ""]
+    words = []
+    if len(refused):
+        words.append(
+            f"{len(refused)} of {len(tests)} comparisons are not tested: on one side "
+            "all trials used the same classes and gave the same score. They are copies "
+            "of one number and no sample, however many there are."
+        )
+    tests = tests[tests["refused"] == ""]
+    if not len(tests):
+        return words
+    words += [
         _power(str(name), group) for name, group in tests.groupby("input", sort=False)
     ]
     too_few = tests[tests["n_pairs"].map(smallest_p) * tests["family"] > ALPHA]
@@ -71,12 +89,16 @@ def _power(name: str, tests: pd.DataFrame) -> str:
     better = int((clear["difference"] > 0).sum())
     cells = tests.groupby(["dataset", "n_clusters"]).ngroups
     pairs, family = _usual(tests), int(tests["family"].max())
-    floor = smallest_p(pairs)
+    least = smallest_p(pairs)
+    head = f"{name[:1].upper()}{name[1:]}: " if name else ""
     return (
-        f"{name[:1].upper()}{name[1:]}: {len(tests)} comparisons in {cells} cells; "
-        f"ours is significantly higher in {better}, lower in {len(clear) - better}. "
-        f"With {pairs} pairs the smallest p-value is {floor:.3g}; after Holm's "
-        f"correction for {family} rows of a cell, {min(1.0, floor * family):.3g}."
+        f"{head}{len(tests)} comparisons in {cells} cells; the proposed method is "
+        f"significantly higher in {better}, lower in {len(clear) - better}. "
+        f"With {pairs} pairs the smallest p-value is {least:.3g}; after Holm's "
+        f"correction for {family} rows of a cell, {min(1.0, least * family):.3g}. The "
+        "smallest mean difference that the pairs of a comparison would show (power "
+        f"{POWER:.0%}, uncorrected) is {tests['floor'].median():.3f} in the median, "
+        f"{tests['floor'].max():.3f} at most."
     )
 
 
@@ -87,55 +109,93 @@ def ranking_words(ranking: Ranking | None) -> list[str]:
             "No ranking over cells: it needs at least three methods that were all "
             "run in at least two common cells."
         ]
-    datasets = {name for name, _ in ranking.cell_keys}
-    n_cells, n_sets = len(ranking.cell_keys), len(datasets)
+    n_sets = len({name for name, _ in ranking.cell_keys})
     decided = "differ" if ranking.p_value < ALPHA else "are not shown to differ"
     words = [
-        f"Friedman test over {n_cells} cells and {len(ranking.ranks)} methods: "
+        f"Friedman test over {ranking.blocks} and {len(ranking.ranks)} methods: "
         f"chi-square {ranking.statistic:.2f}, p = {ranking.p_value:.3g}; the average "
         f"ranks {decided} at {ALPHA:g}. Nemenyi's critical difference is "
         f"{ranking.critical_difference:.2f} ranks."
     ]
     sets = "1 data set" if n_sets == 1 else f"{n_sets} data sets"
-    words.append(
-        f"The {n_cells} cells come from {sets}; cells of one data set share samples "
-        "and are not independent, so the p-value is smaller than it should be and "
-        "the critical difference too small. Read both as descriptions."
-    )
+    if ranking.blocks.endswith("data sets"):
+        words.append(
+            f"A method's score on a data set is its mean over the K that all share. "
+            f"{sets} are few for a test of ranks: small differences cannot be seen."
+        )
+    else:
+        words.append(
+            f"The {ranking.blocks} come from {sets}; cells of one data set share "
+            "samples and are not independent, so the p-value is smaller than it should "
+            "be and "
+            "the critical difference too small. Read both as descriptions."
+        )
     if ranking.left_out:
         names = ", ".join(ranking.left_out)
         words.append(f"Left out, because not run in every one of these cells: {names}.")
     return words
 
 
-def write_statistics(results: Results, folder: Path) -> list[Path]:
+@dataclass(frozen=True, kw_only=True)
+class Evidence:
+    """The tests and the ranking of one metric."""
+
+    title: str
+    tests: pd.DataFrame
+    ranking: Ranking | None
+
+    @property
+    def words(self) -> list[str]:
+        """What they can and cannot show."""
+        return [*pairwise_words(self.tests), *ranking_words(self.ranking)]
+
+
+def paper_evidence(results: Results) -> list[Evidence]:
+    """Return the evidence on the paper's rows, for its two metrics."""
+    return [
+        Evidence(
+            title=title,
+            tests=pairwise_by_input(results, metric),
+            ranking=rank_rows(collect(results, metric), metric),
+        )
+        for metric, title in METRIC_TITLES.items()
+    ]
+
+
+def study_evidence(study: Study) -> list[Evidence]:
+    """Return the evidence on a study of one's own, for all its metrics."""
+    return [
+        Evidence(
+            title=METRICS[metric].title,
+            tests=pairwise(study.rows(metric), metric).assign(input=""),
+            ranking=rank_rows(study.rows(metric), metric, by_dataset=True),
+        )
+        for metric in study.metrics
+    ]
+
+
+def write_statistics(evidence: Sequence[Evidence], folder: Path) -> list[Path]:
     """Write ``statistics.csv`` and ``statistics.md``; return the paths."""
-    frames = []
     lines = [
         "# Statistics",
         "",
         "Paired Wilcoxon signed-rank tests of the proposed method against every other "
         "row on the same kind of input, trial by trial; Holm's correction within a "
-        "cell. `rank_biserial` and `dominance` are effect sizes: +1 means that the "
-        "proposed method is better in every pair, -1 that it is worse in every pair.",
+        "cell. `low` and `high` are the interval of the mean difference: the "
+        f"{INTERVAL_METHOD}. `rank_biserial` and `dominance` are effect sizes: +1 "
+        "means that the proposed method is better in every pair, -1 that it is worse "
+        "in every pair. `floor` is the smallest mean difference that the pairs would "
+        "show.",
         "",
     ]
-    for metric, title in METRIC_TITLES.items():
-        rows = collect(results, metric)
-        tests = pairwise_by_input(results, metric)
-        ranking = rank_rows(rows, metric)
-        frames.append(tests)
-        words = [*pairwise_words(tests), *ranking_words(ranking)]
-        lines += [
-            f"## {title}",
-            "",
-            *(f"- {markdown_text(text)}" for text in words),
-            "",
-        ]
-        if ranking is not None:
-            pairs = zip(ranking.titles, ranking.ranks, strict=True)
+    for each in evidence:
+        lines += [f"## {each.title}", ""]
+        lines += [*(f"- {markdown_text(text)}" for text in each.words), ""]
+        if each.ranking is not None:
+            pairs = zip(each.ranking.titles, each.ranking.ranks, strict=True)
             shown = [[markdown_text(name), f"{rank:.2f}"] for name, rank in pairs]
             lines += [markdown_table(["method", "average rank"], shown, "lr"), ""]
+    frames = [each.tests for each in evidence]
     table = pd.concat([f for f in frames if len(f)] or frames[:1], ignore_index=True)
     return [
         write_text(folder / "statistics.csv", csv_text(table)),

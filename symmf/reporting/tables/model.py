@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 
 import pandas as pd
 
+from symmf.metrics import METRICS
 from symmf.paper.roles import STUDY_ROLES
 from symmf.paper.values import DATASET_TITLES, PROPOSED, ROWS, published_values
 from symmf.reporting.results import Experiment, Missing, Results, run_command
@@ -27,11 +28,17 @@ from symmf.reporting.selection.cells import (
     dataset_title,
     without_primaries,
 )
+from symmf.reporting.selection.studies import Study
 from symmf.reporting.tables.notes import table_notes
 
-METRICS = {
-    "nmi": ("nmi", "Normalized mutual information (NMI)"),
-    "ac": ("ac", "Clustering accuracy (AC)"),
+# Tables II and III, and what a metric's title stands for.
+PAPER_METRICS = ("nmi", "ac")
+CAPTIONS = {
+    "nmi": "Normalized mutual information (NMI)",
+    "ac": "Clustering accuracy (AC)",
+    "ari": "Adjusted Rand index (ARI)",
+    "ami": "Adjusted mutual information (AMI)",
+    "nca": "Normalized clustering accuracy (NCA)",
 }
 DIGITS = 3
 ABSENT = "–"
@@ -92,7 +99,7 @@ class TableRow:
     @property
     def emphasis(self) -> bool:
         """Whether it is the proposed method's."""
-        return self.row.key.paper_row == PROPOSED
+        return self.row.key.paper_row == PROPOSED or self.row.proposed
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -106,6 +113,11 @@ class Table:
     titles: dict[str, str]
     rows: tuple[TableRow, ...]
     notes: tuple[str, ...]
+
+    @property
+    def n_good(self) -> int:
+        """Number of cells that have a mean."""
+        return sum(shown.n_good > 0 for row in self.rows for shown in row.cells)
 
     @property
     def groups(self) -> list[tuple[str, int]]:
@@ -152,7 +164,7 @@ def score_table(
     compete = list(top.values()) or [row for row in rest if not row.oracle]
     marks: dict[RowKey, list[tuple[bool, bool]]] = {row.key: [] for row in compete}
     for key in columns:
-        found = _marks([row.cells.get(key) for row in compete])
+        found = _marks([row.cells.get(key) for row in compete], metric)
         for row, mark in zip(compete, found, strict=True):
             marks[row.key].append(mark)
     laid = []
@@ -164,9 +176,9 @@ def score_table(
         )
         below = bool(top) and not row.primary
         laid.append(TableRow(row=row, cells=printed, below=below))
-    short, title = METRICS[metric]
+    title = CAPTIONS.get(metric, METRICS[metric].title)
     return Table(
-        name=short,
+        name=metric,
         metric=metric,
         caption=f"{title}, mean over trials",
         columns=columns,
@@ -180,14 +192,19 @@ def _has_cells(row: TableRow) -> bool:
     return any(shown.cell and shown.cell.n_total for shown in row.cells)
 
 
-def _marks(column: Sequence[Cell | None]) -> list[tuple[bool, bool]]:
+def _marks(column: Sequence[Cell | None], metric: str) -> list[tuple[bool, bool]]:
     """Tell of each cell if it is best or second; equal printed values share it."""
     texts = [PrintedCell(cell).text for cell in column]
-    run = sorted({*texts} - {ABSENT}, reverse=True)
+    run = sorted({*texts} - {ABSENT}, reverse=METRICS[metric].higher_is_better)
     if sum(text != ABSENT for text in texts) < 2:
         run = []
     best, second = [*run, None, None][:2]
     return [(text == best, text == second) for text in texts]
+
+
+def study_table(study: Study, results: Results, metric: str) -> Table:
+    """Return the table of a study of one's own: all entries compete."""
+    return score_table(study.rows(metric), results, metric)
 
 
 def combined_table(results: Results, metric: str) -> Table:
@@ -210,6 +227,8 @@ def experiment_table(experiment: Experiment, results: Results, metric: str) -> T
 def missing_tables(results: Results) -> list[Missing]:
     """Say which of the paper's cells were not run and the command that runs them."""
     rows = collect(results, "ac")
+    if not results.in_tables:
+        return []  # nobody asked for the paper's
     run = {key for row in rows for key, cell in row.cells.items() if cell.n_good}
     wanted = published_values()[["dataset", "n_clusters"]].drop_duplicates()
     out = []

@@ -25,7 +25,7 @@ def dataset_table(results: Results) -> pd.DataFrame:
     lines: dict[str, dict[str, object]] = {}
     # Other roles may load the data with features of their own.
     first = results.of(Role.COMPARISON)
-    rest = [e for e in results.study if e.role is not Role.COMPARISON]
+    rest = [e for e in results.of_paper if e.role is not Role.COMPARISON]
     for experiment in (*first, *rest):
         block = experiment.sizes
         name = str(block["name"])

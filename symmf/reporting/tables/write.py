@@ -1,7 +1,9 @@
-"""Write tables as LaTeX, Markdown and CSV."""
+"""All tables of a results folder, made once, and written as LaTeX, Markdown and CSV."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 import pandas as pd
@@ -9,16 +11,18 @@ import pandas as pd
 from symmf.common.files import csv_text, write_text
 from symmf.paper.roles import Role
 from symmf.reporting.results import Results
+from symmf.reporting.selection.studies import own_studies
 from symmf.reporting.tables.beyond import beyond_table
 from symmf.reporting.tables.collection import collection_tables
 from symmf.reporting.tables.latex import plain_to_latex, to_latex
 from symmf.reporting.tables.markdown import plain_to_markdown, to_markdown
 from symmf.reporting.tables.model import (
-    METRICS,
+    PAPER_METRICS,
     PlainTable,
     Table,
     combined_table,
     experiment_table,
+    study_table,
 )
 from symmf.reporting.tables.sizes import sizes_table
 from symmf.reporting.tables.used_well import used_well_table
@@ -26,9 +30,46 @@ from symmf.reporting.tables.used_well import used_well_table
 FORMATS = {"latex": "tex", "markdown": "md", "csv": "csv"}
 
 
-def table_folder(folder: Path, experiment: str = "") -> Path:
-    """Return where tables go: combined, or of one experiment below them."""
-    return folder / "tables" / experiment if experiment else folder / "tables"
+@dataclass(frozen=True, kw_only=True)
+class Tables:
+    """The tables of a results folder.
+
+    ``combined`` are the paper's Tables II and III; ``own`` those of single experiments
+    and of studies, by the name of their folder; ``plain`` are tables of texts.
+    """
+
+    combined: tuple[Table, ...]
+    own: dict[str, tuple[Table, ...]]
+    plain: tuple[PlainTable, ...]
+
+
+def make_tables(results: Results) -> Tables:
+    """Make every table that has something to show.
+
+    Where experiments were named, the paper's combined tables, which need all, are left
+    out, and studies of one's own become one.
+    """
+    own: dict[str, tuple[Table, ...]] = {}
+    for e in results.of_paper:
+        if e.role is not Role.CONVERGENCE:  # a study of errors, not of scores
+            metrics = PAPER_METRICS
+            own[e.name] = tuple(experiment_table(e, results, m) for m in metrics)
+    for study in own_studies(results):
+        shown = tuple(study_table(study, results, m) for m in study.metrics)
+        own[study.name] = shown
+    combined: tuple[Table, ...] = ()
+    plain: tuple[PlainTable, ...] = ()
+    if not results.chosen:
+        combined = tuple(combined_table(results, m) for m in PAPER_METRICS)
+        plain = (*collection_tables(results),)
+        if results.of_paper:
+            paper = sizes_table, beyond_table, used_well_table
+            plain = (*(make(results) for make in paper), *plain)
+    return Tables(
+        combined=tuple(table for table in combined if table.n_good),
+        own={name: tuple(t for t in found if t.n_good) for name, found in own.items()},
+        plain=tuple(table for table in plain if table.rows),
+    )
 
 
 def render(table: Table, kind: str, *, std: bool = False) -> str:
@@ -53,8 +94,8 @@ def to_frame(table: Table) -> pd.DataFrame:
     """Return one line per cell with the printed digits."""
     records = []
     for row in table.rows:
-        for (name, k), cell in zip(table.columns, row.cells, strict=True):
-            reading = cell.cell.reading if cell.cell else None
+        for (name, k), shown in zip(table.columns, row.cells, strict=True):
+            cell = shown.cell
             records.append(
                 {
                     "metric": table.metric,
@@ -62,57 +103,47 @@ def to_frame(table: Table) -> pd.DataFrame:
                     "place": "below the rule" if row.below else "paper",
                     "dataset": name,
                     "n_clusters": k,
-                    "mean": cell.text if cell.n_good else "",
-                    "std": cell.spread,
-                    "n_good": cell.n_good,
-                    "n_total": cell.cell.n_total if cell.cell else 0,
-                    "mark": cell.mark,
-                    "experiment": reading.experiment if reading else "",
-                    "entry": reading.name if reading else "",
+                    "mean": shown.text if shown.n_good else "",
+                    "std": shown.spread,
+                    "n_good": shown.n_good,
+                    "n_total": cell.n_total if cell else 0,
+                    "mark": shown.mark,
+                    "experiment": cell.reading.experiment if cell else "",
+                    "entry": cell.reading.name if cell else "",
                 }
             )
     return pd.DataFrame(records)
 
 
-def plain_tables(results: Results) -> tuple[PlainTable, ...]:
-    """Return the tables of texts: data sets, what it takes, collections."""
-    return (
-        sizes_table(results),
-        beyond_table(results),
-        used_well_table(results),
-        *collection_tables(results),
-    )
-
-
 def write_tables(
-    results: Results,
+    tables: Tables,
     folder: Path,
     *,
     kinds: tuple[str, ...],
     std: bool = False,
-    combined: bool = True,
+    source: str = "",
 ) -> list[Path]:
-    """Write all tables, combined and per experiment; return the paths."""
-    written: list[Path] = []
-    suffix = "_std" if std else ""
+    """Write tables below ``folder / "tables"``; return the paths.
 
-    def put(place: Path, table: Table) -> None:
-        if any(cell.n_good for row in table.rows for cell in row.cells):
+    ``source`` is said in every LaTeX and Markdown file, as a comment.
+    """
+    folder, suffix = folder / "tables", "_std" if std else ""
+
+    def texts() -> Iterator[tuple[Path, str, str]]:
+        for plain in tables.plain:
             for kind in kinds:
-                path = place / f"{table.name}{suffix}.{FORMATS[kind]}"
-                written.append(write_text(path, render(table, kind, std=std)))
+                yield folder / plain.name, kind, render_plain(plain, kind)
+        for place, found in {"": tables.combined, **tables.own}.items():
+            for table in found:
+                for kind in kinds:
+                    path = folder / place / f"{table.name}{suffix}"
+                    yield path, kind, render(table, kind, std=std)
 
-    if combined:
-        for plain in plain_tables(results):
-            for kind in kinds if plain.rows else ():
-                path = table_folder(folder) / f"{plain.name}.{FORMATS[kind]}"
-                written.append(write_text(path, render_plain(plain, kind)))
-        for metric in METRICS:
-            put(table_folder(folder), combined_table(results, metric))
-    for experiment in results.experiments:
-        if experiment.role is Role.CONVERGENCE:
-            continue  # a study of errors, not of scores
-        place = table_folder(folder, experiment.name)
-        for metric in METRICS:
-            put(place, experiment_table(experiment, results, metric))
-    return written
+    comment = {"latex": f"% {source}\n", "markdown": f"<!-- {source} -->\n"}
+    return [
+        write_text(
+            path.with_name(f"{path.name}.{FORMATS[kind]}"),
+            (comment.get(kind, "") if source else "") + text,
+        )
+        for path, kind, text in texts()
+    ]

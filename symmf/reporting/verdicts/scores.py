@@ -153,7 +153,8 @@ def _significant(arm: Arm) -> Share | None:
         if ours is None:
             continue
         tests = pairwise([ours, *arm.others(metric)], metric)
-        tests = tests[tests["dataset"].isin(list(DATASET_TITLES))]
+        known = tests["dataset"].isin(list(DATASET_TITLES))
+        tests = tests[known & (tests["refused"] == "")]
         # Where even a perfect record could not be significant, nothing is tested.
         able = tests["n_pairs"].map(smallest_p) * tests["family"] <= ALPHA
         tests = tests[able]

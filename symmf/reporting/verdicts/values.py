@@ -8,6 +8,7 @@ nothing is concluded.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from enum import StrEnum
 
@@ -15,7 +16,14 @@ import pandas as pd
 
 from symmf.paper.values import METRIC_TITLES, ROWS, published_values
 from symmf.reporting.results import Results, made_once, run_command
-from symmf.reporting.selection.cells import ENOUGH_TRIALS, Cell, CellKey, collect
+from symmf.reporting.selection.cells import (
+    ENOUGH_TRIALS,
+    Cell,
+    CellKey,
+    cells,
+    collect,
+)
+from symmf.reporting.selection.studies import Study
 from symmf.reporting.statistics.intervals import INTERVAL_METHOD, bootstrap_interval
 from symmf.reporting.verdicts.ceilings import ROUNDING, Ceiling, ceilings
 
@@ -37,8 +45,8 @@ RULE = (
     f"({INTERVAL_METHOD}; {ROUNDING:g} added for rounding), or our mean is within "
     f"{TOLERANCE:g} of it. Higher, lower: otherwise, by our mean. "
     f"Too few trials: fewer than {ENOUGH_TRIALS} gave a result, so nothing is "
-    "concluded. The paper gives no spread, so its own uncertainty is not in the "
-    "interval."
+    "concluded. A published mean comes without a spread, so its own uncertainty is "
+    "not in the interval."
 )
 COLUMNS = (
     *("metric", "row", "dataset", "n_clusters", "published", "reading", "method"),
@@ -162,6 +170,38 @@ def _ours(cell: Cell, published: float) -> dict[str, object]:
         "command": run_command(reading.experiment),
         "keys": " ".join(key[:KEY_LENGTH] for key in cell.keys),
     }
+
+
+def compare_study(study: Study) -> pd.DataFrame:
+    """Return one line per value that the files of a study give as published.
+
+    A value stands beside the entry that its file names, or else the proposed one.
+    """
+    records: list[dict[str, object]] = []
+    for e in study.experiments:
+        for value in e.config.published.values if e.config.published else ():
+            entry = value.entry or e.config.proposed or ""
+            found = [
+                cell
+                for cell in cells(e, value.metric)
+                if cell.reading.method == entry and cell.n_clusters == value.n_clusters
+            ]
+            found.sort(key=lambda cell: not cell.reading.proposed)
+            cell = found[0] if found else None
+            nothing = {"label": entry, "mean": math.nan, "difference": math.nan}
+            nothing |= _absent(cell, CellKey(e.name, value.n_clusters))
+            records.append(
+                {
+                    "experiment": e.name,
+                    "dataset": e.dataset,
+                    "n_clusters": value.n_clusters,
+                    "metric": value.metric,
+                    "published_for": value.method,
+                    "published": value.value,
+                    **(_ours(cell, value.value) if cell and cell.n_good else nothing),
+                }
+            )
+    return pd.DataFrame(records)
 
 
 def primary(comparison: pd.DataFrame) -> pd.DataFrame:

@@ -11,18 +11,85 @@ import pandas as pd
 
 from symmf.common.files import csv_text, write_text
 from symmf.common.texts import markdown_table, markdown_text
+from symmf.metrics import METRICS
 from symmf.paper.values import DATASET_TITLES, METRIC_TITLES, ROWS
 from symmf.reporting.results import Results
+from symmf.reporting.selection.studies import Study
+from symmf.reporting.statistics.words import (
+    paper_evidence,
+    study_evidence,
+    write_statistics,
+)
 from symmf.reporting.verdicts import ceilings, inputs
 from symmf.reporting.verdicts.ceilings import Reach
-from symmf.reporting.verdicts.claims import NOTE, Decided
-from symmf.reporting.verdicts.values import RULE, ValueVerdict, counts, primary
+from symmf.reporting.verdicts.claims import NOTE, Decided, ledger
+from symmf.reporting.verdicts.values import (
+    RULE,
+    ValueVerdict,
+    compare,
+    compare_study,
+    counts,
+    primary,
+)
 
 HEADS = (
     *("K", "method", "reading", "experiment", "published", "ours", "95 % interval"),
     *("difference", "trials", "verdict"),
 )
 ABSENT = "–"
+
+
+def write_paper(results: Results, folder: Path) -> list[Path]:
+    """Write values, claims and statistics of the paper's study; return the paths."""
+    return [
+        *write_comparison(compare(results), results, folder),
+        *write_ledger(ledger(results), folder),
+        *write_statistics(paper_evidence(results), folder),
+    ]
+
+
+def write_study(study: Study, folder: Path) -> tuple[list[str], list[Path]]:
+    """Write what a study of one's own shows; return it in sentences, and the paths."""
+    evidence, folder = study_evidence(study), folder / study.name
+    written = write_statistics(evidence, folder) if evidence else []
+    words = [f"{each.title}: {text}" for each in evidence[:2] for text in each.words]
+    beside = compare_study(study)
+    if len(beside):
+        text = _study_markdown(study, beside)
+        written.append(write_text(folder / "compare.csv", csv_text(beside)))
+        written.append(write_text(folder / "compare.md", text))
+        counts = beside["verdict"].value_counts().to_dict()
+        said = ", ".join(f"{n} {verdict}" for verdict, n in counts.items())
+        words.append(f"Published values: {said}.")
+    return words, written
+
+
+def _study_markdown(study: Study, beside: pd.DataFrame) -> str:
+    rows = [
+        [
+            markdown_text(line["dataset"]),
+            str(line["n_clusters"]),
+            METRICS[str(line["metric"])].title,
+            markdown_text(line["published_for"]),
+            f"{line['published']:g}",
+            markdown_text(line["label"]),
+            f"{line['mean']:.3f}" if line["n_good"] else ABSENT,
+            f"{line['difference']:+.3f}" if line["n_good"] else ABSENT,
+            str(line["verdict"]),
+        ]
+        for line in beside.to_dict("records")
+    ]
+    heads = [
+        *("data", "K", "metric", "published for", "value", "entry", "mean"),
+        *("difference", "verdict"),
+    ]
+    lines = [f"# {markdown_text(study.title)}: beside published values", "", RULE, ""]
+    lines += [markdown_table(heads, rows, "lrllrlrrl"), ""]
+    for e in study.experiments:
+        if given := e.config.published:
+            how = f" ({given.how})" if given.how else ""
+            lines.append(f"- {markdown_text(f'{e.name}: {given.source}{how}')}")
+    return "\n".join(lines) + "\n"
 
 
 def write_comparison(
