@@ -110,8 +110,9 @@ def _values(reference: Path) -> str:
 
 def _claims(reference: Path) -> str:
     frame = pd.read_csv(reference / "verdicts" / "claims.csv", keep_default_na=False)
-    rows = frame[["claim", "verdict"]].astype(str).to_numpy().tolist()
-    table = markdown_table(["claim of the paper", "verdict"], rows)
+    rows = frame[["claim", "own_setting", "equal_terms"]].to_numpy().tolist()
+    heads = ["claim of the paper", "in its own setting", "on equal terms"]
+    table = markdown_table(heads, rows)
     return f"## Claims\n\n{table}"
 
 

@@ -59,8 +59,9 @@ def test_scores_do_not_depend_on_the_names_of_clusters(pair, shift):
         value = metric.function(y, z)
         assert metric.function(y, renamed) == pytest.approx(value, abs=1e-12)
         assert value <= 1 + 1e-12
-        # The adjusted index alone may be negative, at worst -1/2.
-        assert value >= (-0.5 if metric.name == "ari" else 0)
+        # Those that are 0 at chance may be negative, ARI at worst -1/2.
+        adjusted = {"ari": -0.5, "ami": -1, "nca": -1}
+        assert value >= adjusted.get(metric.name, 0)
         assert metric.function(y, y) == pytest.approx(1.0)
 
 
@@ -118,7 +119,7 @@ def test_labellings_that_do_not_fit_are_refused(metric):
 
 
 def test_the_registry_describes_its_metrics():
-    assert list(METRICS) == ["ac", "nmi", "nmi_max", "ari"]
+    assert list(METRICS) == ["ac", "nmi", "nmi_max", "ari", "ami", "nca"]
     for name, metric in METRICS.items():
         assert metric.name == name
         assert metric.higher_is_better

@@ -27,10 +27,13 @@ def found_block(results: Results) -> str:
     tally = counts(comparison)
     if not any(n for verdict, n in tally.items() if verdict != "not run"):
         return NOTHING
-    claims = Counter(each.verdict for each in ledger(results))
-    said = {word: claims[verdict] for verdict, word in _PLURAL.items()}
+    decided = ledger(results)
+    own = Counter(each.verdict for each in decided)
+    equal = Counter(each.decision.equal_terms for each in decided)
+    del equal[None]
     lines = [
-        f"- Of {sum(claims.values())} claims of the paper: {_listed(said)}.",
+        f"- Of {own.total()} claims of the paper, in its own setting: {_claims(own)}; of "
+        f"{equal.total()} that compare, on equal terms: {_claims(equal)}.",
         f"- Of {sum(tally.values())} published scores: {_listed(tally)}.",
         *_audit_line(results.folder / "audit" / "audit.csv"),
         *_quality_line(results.folder / "benchmarks" / "quality.csv"),
@@ -49,6 +52,10 @@ _SINGULAR = {
     "hold partly": "holds partly",
     "do not hold": "does not hold",
 }
+
+
+def _claims(found: Counter[ClaimVerdict]) -> str:
+    return _listed({word: found[verdict] for verdict, word in _PLURAL.items()})
 
 
 def _listed(tally: dict[str, int]) -> str:
@@ -70,7 +77,7 @@ def _audit_line(path: Path) -> list[str]:
     impossible, total = int(pairs.all().sum()), len(pairs)
     return [
         f"- {impossible} of {total} published (AC, NMI) pairs cannot be means over the "
-        "same runs, whatever the method."
+        "same runs with at most K clusters, whatever the method."
     ]
 
 
@@ -89,7 +96,7 @@ def _quality_line(path: Path) -> list[str]:
 
 
 def beyond_block(results: Results) -> str:
-    """Return AC / NMI of "Ours" for every cell: published, and what it takes."""
+    """Return AC / NMI of the proposed method for every cell: published, and what it takes."""
     frame = beyond_table(results).frame
     if frame.empty:
         return NOTHING

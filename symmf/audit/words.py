@@ -135,8 +135,8 @@ def counts_sentence(frame: pd.DataFrame) -> str:
     n = int((verdicts == Possibility.IMPOSSIBLE).sum())
     possible = int((verdicts == Possibility.POSSIBLE).sum())
     words = [
-        f"{n} of {len(verdicts)} pairs cannot be means of the same runs under the "
-        f"stated definitions; {possible} are possible."
+        f"{n} of {len(verdicts)} pairs cannot be means of the same runs with at "
+        f"most K clusters, under the stated definitions; {possible} are possible."
     ]
     if n + possible < len(verdicts):
         words.append("The others are undecided or depend on the normalisation.")

@@ -167,9 +167,11 @@ def _show_paper(found: Results) -> None:
     total = verdicts.counts(comparison)
     parts = ", ".join(f"{n} {verdict}" for verdict, n in total.items())
     say(f"Published values: {parts}.\n")
+    say(f"{'own setting':>18} | {'equal terms':<18} claim")
     for each in claims.ledger(found):
-        say(f"{each.verdict:>18}  {each.claim.claim}")
-        say(f"{'':>18}  {each.decision.evidence}")
+        equal = each.decision.equal_terms or "-"
+        say(f"{each.verdict:>18} | {equal:<18} {each.claim.claim}")
+        say(f"{'':>18} | {'':<18} {each.decision.evidence}")
 
 
 @click.command()

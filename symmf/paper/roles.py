@@ -44,7 +44,7 @@ TABLE_ROLES = (Role.COMPARISON, Role.INNER_PRODUCTS, Role.EQUAL_TERMS, Role.READ
 ARM_TITLES = {
     Role.COMPARISON: "each on its authors' input",
     Role.INNER_PRODUCTS: "all on the same inner products",
-    Role.EQUAL_TERMS: "all on the same graph",
+    Role.EQUAL_TERMS: "all on the common graph",
 }
 # Studies of one method: their readings are all alike, none stands for a row.
 STUDY_ROLES = (Role.CONVERGENCE, Role.SENSITIVITY, Role.ILLUSTRATION)

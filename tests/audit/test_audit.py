@@ -349,7 +349,7 @@ def test_summary_and_words(small_audit):
     assert text.startswith("9 of 27 pairs cannot be means of the same runs")
     assert "9 are excluded whatever the number of runs" in text
     page = markdown(frame)
-    assert "| COIL-20, K = 2, Ours | 0.975 | 0.958 | 0.9344 | +0.0231 |" in page
+    assert "| COIL-20, K = 2, Proposed | 0.975 | 0.958 | 0.9344 | +0.0231 |" in page
     for word in ("fabricat", "wrong", "error by", "fraud", "mistake"):
         assert word not in page.lower()
     assert "no conclusion is drawn about the cause" in page

@@ -120,7 +120,7 @@ def test_the_paper(run, tmp_path):
     out = tmp_path / "results"
     text = run("--average", "arithmetic", "--no-search", "--out", out)
     assert "35 of 108 pairs cannot be means of the same runs" in text
-    assert "COIL-20, K = 2, Ours 0.975 0.958 arithmetic NMI <= 0.9344" in text
+    assert "COIL-20, K = 2, Proposed 0.975 0.958 arithmetic NMI <= 0.9344" in text
     assert sorted(p.name for p in out.iterdir()) == [
         "audit.csv",
         "audit.md",

@@ -120,8 +120,10 @@ def test_own_runs_come_first_and_the_reference_is_never_written(tmp_path: Path) 
     assert sorted(p for p in tmp_path.rglob("*") if reference in p.parents) == [
         p for p in before if reference in p.parents
     ]
-    assert (tmp_path / "tables" / "ac.tex").is_file()
-    assert (tmp_path / "verdicts" / "compare.md").is_file()
+    made = tmp_path / "from_reference"
+    assert "Results: the reference study in" in (made / "tables/ac.tex").read_text()
+    assert (made / "verdicts" / "compare.md").is_file()
+    assert not (tmp_path / "tables").exists()
     # One own run is enough to be read alone: own and reference are never mixed.
     table_experiment(tmp_path, "cifar10", "cifar10", (3,), n_trials=2)
     done = run(compare, "--results", tmp_path)

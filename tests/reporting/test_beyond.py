@@ -64,14 +64,14 @@ def test_the_columns_come_from_roles_and_primary(tmp_path: Path) -> None:
     assert cells == ("0.975", "0.700", "0.900", "0.975 *", "0.975 *")
     assert line(tmp_path, "NMI")[4:] == ("0.958 *",) * 4
     assert (
-        "Reached: as released 1 of 2, equal terms 1 of 2, used well 2 of 2"
+        "Reached: as released 1 of 2, common graph 1 of 2, used well 2 of 2"
         in (table.notes[0])
     )
     assert "Used well: default, entry default of beyond_coil20." in table.notes
     absent = next(row for row in table.rows if row[0] == "TDT2")
     assert absent[4:] == ("–",) * 4
     paths = write_tables(
-        load_results(tmp_path), tmp_path / "out", kinds=("csv", "latex")
+        make_tables(load_results(tmp_path)), tmp_path / "out", kinds=("csv", "latex")
     )
     frame = pd.read_csv(next(p for p in paths if p.name == "beyond.csv"))
     assert set(frame["entry"]) == {"released", "graph", "default", "svm"}
@@ -162,7 +162,7 @@ def test_a_collection_is_averaged_over_its_sets(tmp_path: Path) -> None:
     ]
     assert table.notes[-1] == "Made up."
     written = write_tables(
-        load_results(tmp_path), tmp_path / "out", kinds=("markdown",)
+        make_tables(load_results(tmp_path)), tmp_path / "out", kinds=("markdown",)
     )
     assert "suite.md" in {path.name for path in written}
 

@@ -171,7 +171,7 @@ def test_differences_of_all_readings_are_shown_and_coloured(page: Path) -> None:
         assert all(tone and re.fullmatch(r"[+-]\d\.\d{3}", d) for tone, d in known)
 
     # The paper's rows, and one more entry that stands for one of them.
-    assert found["K-means"] == found["Ours"] == 6
+    assert found["K-means"] == found["Proposed"] == 6
     assert sum(count > 0 for count in found.values()) > 9
     assert found["Closed form, λ = 0"] == 0  # no row of the paper to compare with
 

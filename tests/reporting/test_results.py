@@ -188,7 +188,7 @@ def test_further_experiments_on_the_same_data_become_further_rows(
         )
     rows = collect(load_results(tmp_path), "ac")
     titles = [row.title for row in rows if row.primary]
-    assert titles == ["K-means", "Ours"]
+    assert titles == ["K-means", "Proposed"]
     named = {row.title: row for row in rows}
     assert "SymNMF, all on the same inner products" in named
     shared_row = named["K-means, all on the same inner products"]
@@ -232,15 +232,15 @@ def test_the_proposed_method_on_every_input_stands_next_to_its_row(
     rows = collect(load_results(tmp_path), "ac")
     assert [row.title for row in rows] == [
         "K-means",
-        "Ours",
-        "Ours, all on the same inner products",
-        "Ours, all on the same graph",
+        "Proposed",
+        "Proposed, all on the same inner products",
+        "Proposed, all on the common graph",
         "SymMF (run to convergence)",
         "Closed form, λ = 0",
         "K-means, all on the same inner products",
         "SymMF (run to convergence) [shared]",
         "Closed form, λ = 0 [shared]",
-        "K-means, all on the same graph",
+        "K-means, all on the common graph",
         "SymMF (run to convergence) [graph]",
         "Closed form, λ = 0 [graph]",
     ]

@@ -209,7 +209,7 @@ def test_friedman_is_scipys_on_the_common_cells(results) -> None:
     expected = stats.friedmanchisquare(*table)
     assert ranking.statistic == pytest.approx(expected.statistic)
     assert ranking.p_value == pytest.approx(expected.pvalue)
-    assert ranking.titles[0] == "Ours"
+    assert ranking.titles[0] == "Proposed"
     assert sum(ranking.ranks) == pytest.approx(8 * 9 / 2)
 
 

@@ -26,14 +26,15 @@ from symmf.reporting.verdicts.write import write_comparison
 @pytest.mark.parametrize(
     ("published", "mean", "low", "high", "verdict"),
     [
-        (0.80, 0.78, 0.70, 0.85, "reproduced"),  # inside the interval
-        (0.80, 0.80 + TOLERANCE, 0.815, 0.83, "reproduced"),  # within the tolerance
+        (0.80, 0.78, 0.70, 0.85, "close"),  # within the tolerance
+        (0.80, 0.80 + TOLERANCE, 0.815, 0.83, "close"),
+        (0.80, 0.75, 0.70, 0.85, "not distinguishable"),  # only inside the interval
         (0.80, 0.83, 0.81, 0.84, "higher"),
         (0.80, 0.70, 0.65, 0.75, "lower"),
         # The edges: the paper rounds to three decimals, so half a unit is added.
-        (0.80, 0.83, 0.80049, 0.84, "reproduced"),
+        (0.80, 0.83, 0.80049, 0.84, "not distinguishable"),
         (0.80, 0.83, 0.80051, 0.84, "higher"),
-        (0.80, 0.77, 0.75, 0.79951, "reproduced"),
+        (0.80, 0.77, 0.75, 0.79951, "not distinguishable"),
         (0.80, 0.77, 0.75, 0.79949, "lower"),
     ],
 )
@@ -156,7 +157,7 @@ def test_every_published_value_has_one_primary_line(tmp_path: Path) -> None:
     # The second reading of the proposed method follows; controls do not.
     further = comparison[comparison["reading"] == "further"]
     assert set(further["method"]) == {"symmf_converged"}
-    assert by_row(comparison)["method"].tolist()[-1] == "Ours"
+    assert by_row(comparison)["method"].tolist()[-1] == "Proposed"
 
 
 def test_values_are_those_of_the_trials(tmp_path: Path) -> None:
@@ -201,7 +202,7 @@ def test_files_are_stable_and_complete(tmp_path: Path) -> None:
 def test_nothing_run_is_216_times_not_run(tmp_path: Path) -> None:
     comparison = compare(load_results(tmp_path))
     assert counts(comparison) == {
-        "reproduced": 0, "higher": 0, "lower": 0, "too few trials": 0,
-        "not run": 216,
+        "close": 0, "not distinguishable": 0, "higher": 0, "lower": 0,
+        "too few trials": 0,        "not run": 216,
     }  # fmt: skip
     assert comparison["mean"].map(lambda v: v is None or math.isnan(v)).all()

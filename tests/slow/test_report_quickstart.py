@@ -27,7 +27,7 @@ def symmf(*arguments: object) -> str:
 def test_every_page_of_a_real_run(tmp_path: Path) -> None:
     symmf("run", CONFIG, "--results", tmp_path, "--jobs", 1, "--set", "trials=2")
     shown = symmf("tables", "quickstart", "--results", tmp_path)
-    assert "Ours" in shown
+    assert "SymMF" in shown
     symmf("plot", "convergence", "quickstart", "--results", tmp_path)
     symmf("tables", "--results", tmp_path)
     symmf("plot", "all", "--results", tmp_path)

@@ -15,7 +15,8 @@ from symmf.reporting.verdicts.values import ValueVerdict
 
 # Kind of a verdict, for its mark; the words are always shown as well.
 KINDS: dict[str, str] = {
-    ValueVerdict.REPRODUCED: "good",
+    ValueVerdict.CLOSE: "good",
+    ValueVerdict.UNCLEAR: "half",
     ValueVerdict.HIGHER: "up",
     ValueVerdict.LOWER: "down",
     ValueVerdict.TOO_FEW: "none",

@@ -155,7 +155,8 @@ def _tiles(
     }
     kinds = {"good": "good", "not good": "bad", "not run yet": "none"}
     tiles = [
-        ("Claims of the paper", "#claims", claims.counts(decided)),
+        ("Claims, in the paper's own setting", "#claims", claims.counts(decided)),
+        ("Claims, on equal terms", "#claims", claims.equal_counts(decided)),
         ("Published values", "#comparison", verdicts.counts(comparison)),
         ("Published (AC, NMI) pairs", "#audit", audit["totals"] if audit else {}),
         ("Trials", "#experiments", trials),

@@ -26,7 +26,7 @@ COMPARE_COLUMNS = (
     Column(title="Reading", key="label"),
     Column(title="Experiment", key="experiment"),
     Column(title="Published", key="published", digits=3),
-    Column(title="Ours", key="mean", digits=3, cell="cell"),
+    Column(title="This study", key="mean", digits=3, cell="cell"),
     Column(title="Std", key="std", digits=3),
     Column(title="Interval", key="interval"),
     Column(title="Difference", key="difference", digits=3, signed=True, tone="verdict"),
@@ -95,7 +95,7 @@ def comparison_grid(comparison: pd.DataFrame, results: Results) -> Grid:
     ]
     return grid(
         "comparison",
-        "Ours beside the published values",
+        "This study beside the published values",
         frame,
         COMPARE_COLUMNS,
         filters=("metric", "dataset", "row", "experiment", "verdict"),
@@ -103,7 +103,7 @@ def comparison_grid(comparison: pd.DataFrame, results: Results) -> Grid:
 
 
 def score_tables(results: Results, comparison: pd.DataFrame) -> list[Section]:
-    """Return Tables II and III with ours, the published values and differences."""
+    """Return Tables II and III with means, the published values and differences."""
     keys = ["metric", "row", "dataset", "n_clusters"]
     published: dict[Any, float] = (
         comparison.drop_duplicates(keys).set_index(keys)["published"].to_dict()

@@ -15,11 +15,11 @@ from symmf.reporting.page.grid import Column, Grid, auto_columns, grid
 
 # What a benchmark measures, in the order they are shown. Others follow by name.
 BENCHMARKS = {
-    "peers": "Whole fits, ours and others'; ratio: time over that of SymMF",
+    "peers": "Whole fits, symmf's and others'; ratio: time over that of SymMF",
     "accuracy": "Time to an error within 1e-6 of the best; ratio: over the first",
     "solvers": "An iteration of Algorithm 2; ratio: its time over one product M H",
     "lambda": "A grid of 11 λ; ratio: its time over a single run",
-    "octave": "The released code under GNU Octave and ours; ratio: over ours",
+    "octave": "The released code under GNU Octave and symmf; ratio: over symmf",
     "scale": "Growth with the number of rows, sparse data, k = 20",
     "kernels": "A sparse product; ratio: time over scipy's",
     "runner": "1000 trivial trials; ratio: symmf run over a bare joblib loop",

@@ -1,4 +1,4 @@
-"""All published values against ours, one point each."""
+"""All published values and the means of this study, one point each."""
 
 from __future__ import annotations
 
@@ -17,7 +17,8 @@ from symmf.reporting.verdicts.values import RULE, TOLERANCE, ValueVerdict, compa
 
 COLORS = dict(zip(DATASET_TITLES, (VERMILLION, BLUE, GREEN, ORANGE), strict=True))
 MARKERS = {
-    ValueVerdict.REPRODUCED: "o",
+    ValueVerdict.CLOSE: "o",
+    ValueVerdict.UNCLEAR: "D",
     ValueVerdict.HIGHER: "^",
     ValueVerdict.LOWER: "v",
 }
@@ -25,7 +26,7 @@ OTHER_MARKER = "s"  # a verdict that says neither
 
 
 def published(results: Results) -> Gallery:
-    """Draw ours over the published value for every cell of Tables II and III."""
+    """Draw the mean over the published value for every cell of Tables II and III."""
     everything = compare(results)
     values = everything[everything["reading"] == "primary"]
     run = values[values["mean"].notna()]
@@ -42,7 +43,7 @@ def published(results: Results) -> Gallery:
         ax.set_xlabel("published")
     lowest = float(np.nanmin(run[["published", "mean", "low"]].to_numpy(dtype=float)))
     limits = (min(lowest, 0.9) - 0.03, 1.02)
-    axes[0].set(ylabel="ours", xlim=limits, ylim=limits)
+    axes[0].set(ylabel="this study", xlim=limits, ylim=limits)
     counts = {v: n for v in ValueVerdict if (n := int((values["verdict"] == v).sum()))}
     for dataset, title in DATASET_TITLES.items():
         axes[0].plot([], [], "o", color=COLORS[dataset], mew=0, label=title)
@@ -56,10 +57,11 @@ def published(results: Results) -> Gallery:
     columns += ["high", "difference", "verdict", "experiment", "method", "n_good"]
     drawing = Drawing(
         name="published",
-        title="Published values against ours",
+        title="Published values and this study",
         caption=(
-            f"Every one of the {len(values)} published values with our mean for the "
-            f"same row, data set and K ({said}), and its interval. On the diagonal "
+            f"Every one of the {len(values)} published values with the mean of this "
+            f"study for the same row, data set and K ({said}), with its interval. On "
+            "the diagonal "
             f"both agree; the band is {TOLERANCE:g} wide to each side. {RULE}"
         ),
         figure=figure,
@@ -97,7 +99,7 @@ def _scatter(ax: Axes, values: pd.DataFrame, metric: str) -> Tooltips:
         )
         tooltips[name] = [
             f"{DATASET_TITLES[str(dataset)]}, K = {value['n_clusters']}, "
-            f"{ROWS[value['row']]}: published {value['published']:.3f}, ours "
+            f"{ROWS[value['row']]}: published {value['published']:.3f}, this study "
             f"{value['mean']:.3f} ({value['low']:.3f} to {value['high']:.3f}), "
             f"{verdict}"
             for value in group.to_dict("records")

@@ -23,10 +23,15 @@ from symmf.paper.values import PAPER_PANELS
 from symmf.reporting.plots.base import Drawing, Gallery, Records, Tooltips
 from symmf.reporting.plots.legend import legend_below
 from symmf.reporting.plots.style import Look, StyleBook
-from symmf.reporting.results import Missing, Results, run_command
+from symmf.reporting.results import Experiment, Missing, Results, run_command
 from symmf.reporting.selection.cells import Cell, dataset_title
 from symmf.reporting.selection.readings import REFERENCE_WEIGHT, readings
-from symmf.reporting.selection.regulariser import WeightGrid, grid_panels, pairings
+from symmf.reporting.selection.regulariser import (
+    WeightGrid,
+    grid_panels,
+    on_graph,
+    pairings,
+)
 from symmf.reporting.statistics.intervals import (
     INTERVAL_METHOD,
     PairedDifference,
@@ -80,7 +85,7 @@ def sensitivity(results: Results) -> Gallery:
         title = plot_text(dataset_title(panel.experiment.dataset, results))
         title += f", K = {panel.n_clusters}"
         if shared[panel.key] > 1:  # the same cell on another input
-            title += f"\n{plot_text(panel.experiment.name)}"
+            title += f"\n{input_of(panel.experiment)}"
         axes[0][column].set_title(title)
         axes[3][column].set_xlabel("λ")
         for row, metric in enumerate(METRIC_TITLES):
@@ -111,6 +116,11 @@ def sensitivity(results: Results) -> Gallery:
         tooltips=tooltips,
     )
     return Gallery(drawings=(drawing,), missing=missing)
+
+
+def input_of(experiment: Experiment) -> str:
+    """Say what the entries of an experiment factor: inner products, or a graph."""
+    return "on a graph" if on_graph(experiment) else "on inner products"
 
 
 def _weight_series(
@@ -187,7 +197,8 @@ def regularization(results: Results) -> Gallery:
         records += drawn
         tooltips |= texts
         title = dataset_title(pair.experiment.dataset, results)
-        upper.set_title(plot_text(f"{title}: {pair.reading.label}"))
+        head = f"{title}, {input_of(pair.experiment)}"
+        upper.set_title(plot_text(f"{head}\n{pair.reading.label}"))
         _difference_axis(lower, records)
         lower.set_xlabel("number of clusters K")
         lower.xaxis.get_major_locator().set_params(integer=True)
@@ -197,7 +208,10 @@ def regularization(results: Results) -> Gallery:
     drawing = Drawing(
         name="regularization",
         title="Accuracy with and without the regulariser",
-        caption=f"Above: mean over trials. Below: {PAIRED}.",
+        caption=(
+            f"Above: mean over trials. Below: {PAIRED}. Every panel says whether the "
+            "entry stands on inner products or on a graph of neighbours."
+        ),
         figure=figure,
         data=pd.DataFrame(records),
         tooltips=tooltips,

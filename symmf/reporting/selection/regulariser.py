@@ -54,6 +54,16 @@ def grid_panels(results: Results, at_least: int = 3) -> list[WeightGrid]:
     )
 
 
+# Words of a similarity that is a graph of neighbours.
+GRAPHS = ("graph", "knn", "neighbour", "self_tuning")
+
+
+def on_graph(experiment: Experiment) -> bool:
+    """Tell whether entries factor a graph of neighbours, not inner products."""
+    told = [str(words) for words in experiment.trials["matrix"].unique()]
+    return any(word in text for word in GRAPHS for text in told)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pairing:
     """One entry with and without the regulariser over several K."""

@@ -7,6 +7,8 @@ from symmf.reporting.tables.model import PlainTable, PrintedCell, Table
 
 NEEDS = r"% needs \usepackage{booktabs,graphicx}"
 # A table wider than the line is made smaller; others stay as they are.
+# With more than these, notes do not fit on one page with their table.
+MOST_ROWS, MOST_LETTERS = 12, 1000
 FIT = r"\resizebox{\ifdim\width>\linewidth \linewidth\else \width\fi}{!}{%"
 
 
@@ -45,9 +47,16 @@ def to_latex(table: Table, *, std: bool = False) -> str:
         *body,
         r"\bottomrule",
         r"\end{tabular}}",
+    ]
+    notes = [latex_text(note) for note in table.notes]
+    if len(table.rows) > MOST_ROWS or sum(map(len, notes)) > MOST_LETTERS:
+        # Longer than a page with its notes: these follow in the text.
+        lines += [r"\end{table*}", r"\noindent{\footnotesize", *notes, r"\par}"]
+        return "\n".join(lines) + "\n"
+    lines += [
         r"\par\smallskip",
         r"\begin{minipage}{\linewidth}\footnotesize",
-        *(latex_text(note) for note in table.notes),
+        *notes,
         r"\end{minipage}",
         r"\end{table*}",
     ]

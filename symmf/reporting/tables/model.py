@@ -213,6 +213,28 @@ def combined_table(results: Results, metric: str) -> Table:
     return score_table(rows, results, metric, all_nine=True)
 
 
+def parts(table: Table, results: Results) -> tuple[Table, ...]:
+    """Return a table as a document prints it: the paper's rows, the rest an appendix.
+
+    The appendix has the same columns; nothing in it is best or second.
+    """
+    out = []
+    for below, name in ((False, ""), (True, "_appendix")):
+        lines = [line for line in table.rows if line.below == below]
+        if not lines:
+            continue
+        rows = [line.row for line in lines]
+        part = replace(
+            table,
+            name=f"{table.name}{name}",
+            caption=table.caption + (": further entries" if below else ""),
+            rows=tuple(replace(line, below=False) for line in lines),
+            notes=tuple(table_notes(rows, results, has_rule=False)),
+        )
+        out.append(part)
+    return tuple(out)
+
+
 def experiment_table(experiment: Experiment, results: Results, metric: str) -> Table:
     """Return the table of one experiment alone.
 

@@ -1,4 +1,4 @@
-"""Every way of using the framework well beside the published values of "Ours".
+"""Every way of using the framework well beside the published values.
 
 One way for each data set stands for "used well" in the table of what it takes: the
 entry that its file calls primary. The others are shown here and nowhere else, so that
@@ -84,7 +84,7 @@ def used_well_table(results: Results) -> PlainTable:
     return PlainTable(
         name="used_well",
         title="Every way of using the framework well",
-        caption='Used well, in every way that was run, beside published "Ours"',
+        caption="Used well, in every way that was run, beside the published values",
         label="used_well",
         heads=("Experiment", "Entry", *heads, "reached"),
         align="ll" + "r" * (len(heads) + 1),

@@ -22,6 +22,7 @@ from symmf.reporting.tables.model import (
     Table,
     combined_table,
     experiment_table,
+    parts,
     study_table,
 )
 from symmf.reporting.tables.sizes import sizes_table
@@ -34,11 +35,14 @@ FORMATS = {"latex": "tex", "markdown": "md", "csv": "csv"}
 class Tables:
     """The tables of a results folder.
 
-    ``combined`` are the paper's Tables II and III; ``own`` those of single experiments
-    and of studies, by the name of their folder; ``plain`` are tables of texts.
+    ``combined`` are the paper's Tables II and III; ``printed`` the same as a document
+    prints them, the paper's nine rows and an appendix of all others; ``own`` those of
+    single experiments and of studies, by the name of their folder; ``plain`` are tables
+    of texts.
     """
 
     combined: tuple[Table, ...]
+    printed: tuple[Table, ...]
     own: dict[str, tuple[Table, ...]]
     plain: tuple[PlainTable, ...]
 
@@ -65,8 +69,10 @@ def make_tables(results: Results) -> Tables:
         if results.of_paper:
             paper = sizes_table, beyond_table, used_well_table
             plain = (*(make(results) for make in paper), *plain)
+    combined = tuple(table for table in combined if table.n_good)
     return Tables(
-        combined=tuple(table for table in combined if table.n_good),
+        combined=combined,
+        printed=tuple(part for table in combined for part in parts(table, results)),
         own={name: tuple(t for t in found if t.n_good) for name, found in own.items()},
         plain=tuple(table for table in plain if table.rows),
     )
@@ -133,11 +139,13 @@ def write_tables(
         for plain in tables.plain:
             for kind in kinds:
                 yield folder / plain.name, kind, render_plain(plain, kind)
-        for place, found in {"": tables.combined, **tables.own}.items():
-            for table in found:
-                for kind in kinds:
-                    path = folder / place / f"{table.name}{suffix}"
-                    yield path, kind, render(table, kind, std=std)
+        for kind in kinds:
+            shown = tables.printed if kind == "latex" else tables.combined
+            places = [("", t) for t in shown]
+            places += [(place, t) for place, own in tables.own.items() for t in own]
+            for place, table in places:
+                path = folder / place / f"{table.name}{suffix}"
+                yield path, kind, render(table, kind, std=std)
 
     comment = {"latex": f"% {source}\n", "markdown": f"<!-- {source} -->\n"}
     return [

@@ -18,9 +18,15 @@ class ClaimVerdict(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Decision:
-    """A verdict with its evidence, and the command that would add to it."""
+    """Verdicts with their evidence, and the command that would add to it.
+
+    ``verdict`` is that in the paper's own setting, ``equal_terms`` the one where all
+    methods have the same input or solve the same problem; None where the claim does
+    not compare, or nothing was run so. The two are never merged.
+    """
 
     verdict: ClaimVerdict
+    equal_terms: ClaimVerdict | None = None
     evidence: str
     details: tuple[str, ...] = ()
     command: str = ""
@@ -66,9 +72,15 @@ def so_far(verdict: ClaimVerdict, missing: str) -> ClaimVerdict:
 
 
 COMBINED = (
-    " Where the verdicts differ, it holds partly; a single verdict beside ones that "
-    "cannot be decided leaves it undecided."
+    " The paper's own setting and equal terms have verdicts of their own. Where "
+    "several readings of one of them differ, it holds partly; a single verdict beside "
+    "ones that cannot be decided leaves it undecided."
 )
+
+
+def combined(verdicts: Sequence[ClaimVerdict]) -> ClaimVerdict | None:
+    """Combine the verdicts on readings of one setting; None if there are none."""
+    return worst_and_best(verdicts) if verdicts else None
 
 
 def worst_and_best(verdicts: Sequence[ClaimVerdict]) -> ClaimVerdict:

@@ -15,6 +15,7 @@ from symmf.reporting.selection.regulariser import (
     Pairing,
     graph_pairings,
     grid_panels,
+    on_graph,
     pairings,
 )
 from symmf.reporting.statistics.intervals import (
@@ -32,9 +33,9 @@ from symmf.reporting.verdicts.decision import (
     ClaimVerdict,
     Decision,
     by_share,
+    combined,
     so_far,
     undecided,
-    worst_and_best,
 )
 from symmf.reporting.verdicts.inputs import signed
 
@@ -124,8 +125,13 @@ def _decided(
             f"methods share, where it holds for {n_holds} of {len(graph)} pairs of "
             "entry and data set"
         )
+    own: list[ClaimVerdict] = []
+    equal = [each.verdict for each in graph]
+    for each in figure:
+        (equal if on_graph(each.pair.experiment) else own).append(each.verdict)
     return Decision(
-        verdict=worst_and_best([each.verdict for each in (*figure, *graph)]),
+        verdict=combined(own) or ClaimVerdict.CANNOT,
+        equal_terms=combined(equal),
         evidence=f"{what}: {'; '.join(parts)}.",
         details=tuple(each.detail for each in (*figure, *graph)),
     )
@@ -208,6 +214,7 @@ def _growth(pair: Pairing) -> _Finding:
 def lambda_insensitive(results: Results) -> Decision:
     """Decide whether the mean AC stays within a limit over the range of lambda."""
     calm: list[bool] = []
+    graphs: list[bool] = []  # of each curve, whether it stands on a graph
     moving: list[str] = []
     parts: list[str] = []
     gains = losses = pairs = 0
@@ -218,6 +225,7 @@ def lambda_insensitive(results: Results) -> Decision:
                 continue
             spread = _spread(inside)
             calm.append(spread <= LAMBDA_LIMIT)
+            graphs.append(on_graph(panel.experiment))
             zero = next((cell for cell in curve if cell.reading.weight == 0), None)
             found = [
                 paired_difference(c, zero) for c in curve if zero and c is not zero
@@ -252,8 +260,16 @@ def lambda_insensitive(results: Results) -> Decision:
             f" Of {pairs} paired differences to lambda = 0 over the whole grid, "
             f"{gains} have an interval above zero and {losses} one below."
         )
+    own, equal = (
+        [found for found, graph in zip(calm, graphs, strict=True) if graph == wanted]
+        for wanted in (False, True)
+    )
+    verdict = by_share(sum(own), len(own), partly_from=0.5)
     return Decision(
-        verdict=so_far(by_share(sum(calm), len(calm), partly_from=0.5), command),
+        verdict=so_far(verdict, command) if own else ClaimVerdict.CANNOT,
+        equal_terms=by_share(sum(equal), len(equal), partly_from=0.5)
+        if equal
+        else None,
         evidence=evidence,
         details=tuple(parts),
         command=command,

@@ -21,17 +21,19 @@ from symmf.reporting.statistics.tests import ALPHA, pairwise
 from symmf.reporting.statistics.words import smallest_p
 from symmf.reporting.verdicts.decision import (
     COMBINED,
+    ClaimVerdict,
     Decision,
     by_share,
+    combined,
     so_far,
     undecided,
-    worst_and_best,
 )
 
 TABLES = " && ".join(run_command(name) for name in DATASET_TITLES)
 BY_ARM = (
-    " Decided on each kind of input that was run: each method on its authors' input, "
-    "all on the same inner products, all on the same graph." + COMBINED
+    " In the paper's own setting each method has its authors' input; on equal terms "
+    "all stand on the same inner products, or all on the common "
+    "graph." + COMBINED
 )
 DROP_RULE = (
     "How much of the mean is lost from the smallest to the largest K, relative to the "
@@ -59,17 +61,20 @@ def _by_arm(
     asked = [(arm, share) for arm in arms(results) if (share := ask(arm)) is not None]
     if not asked:
         return undecided(lack, TABLES)
-    verdicts, sentences, details = [], [], []
+    verdicts: dict[Role, ClaimVerdict] = {}
+    sentences, details = [], []
     for arm, share in asked:
         verdict = by_share(share.n_yes, share.n_all, partly_from=0.5)
         verdict = so_far(verdict, _missing(arm))
-        verdicts.append(verdict)
+        verdicts[arm.role] = verdict
         sentences.append(f"{arm.title}: {verdict} ({share.sentence})")
         details += [f"{arm.title}, {text}" for text in share.details]
     main = next((arm for arm, _ in asked if arm.role is Role.COMPARISON), None)
     text = "; ".join(sentences)
+    own = verdicts.pop(Role.COMPARISON, ClaimVerdict.CANNOT)
     return Decision(
-        verdict=worst_and_best(verdicts),
+        verdict=own,
+        equal_terms=combined([*verdicts.values()]),
         evidence=f"{text[0].upper()}{text[1:]}.",
         details=tuple(details),
         command=_missing(main) if main else TABLES,
@@ -127,7 +132,7 @@ def _best(arm: Arm) -> Share | None:
                 n_won += 1
             else:
                 lost.append(
-                    f"{title} {_name(key)}: {top} {rivals[top]:.3f}, ours "
+                    f"{title} {_name(key)}: {top} {rivals[top]:.3f}, proposed "
                     f"{ours.mean:.3f}"
                 )
     n_all = n_won + len(lost)
@@ -165,8 +170,8 @@ def _significant(arm: Arm) -> Share | None:
     if not total:
         return None
     sentence = (
-        f"of {total} paired comparisons ours is significantly better in {better}, "
-        f"significantly worse in {worse}, not distinguishable in "
+        f"of {total} paired comparisons the proposed method is significantly better in "
+        f"{better}, significantly worse in {worse}, not distinguishable in "
         f"{total - better - worse}"
     )
     return Share(n_yes=better, n_all=total, sentence=sentence)
@@ -212,7 +217,7 @@ def _stable(arm: Arm) -> Share | None:
             usual = float(np.median([_fall(means, ks) for means in rest]))
             good.append(fall <= usual)
             parts.append(
-                f"{title} {dataset_title(dataset)}, K = {ks[0]} to {ks[-1]}: ours "
+                f"{title} {dataset_title(dataset)}, K = {ks[0]} to {ks[-1]}: proposed "
                 f"{_moves(fall)}, the median of {len(rest)} others {_moves(usual)}"
             )
     if not good:

@@ -1,9 +1,9 @@
-"""Our values beside the 216 published ones, with a verdict for each.
+"""Means beside the 216 published values, with a verdict for each.
 
-A published value is *reproduced* if it lies in the 95 % bootstrap interval of our
-mean, or if our mean is within the stated tolerance of it. Otherwise ours is *higher*
-or *lower*. A cell without good trials is *not run*; below a stated number of trials
-nothing is concluded.
+A mean is *close* to a published value if it is within the stated tolerance of it, and
+*not distinguishable* if only the 95 % bootstrap interval holds the value. Otherwise it
+is *higher* or *lower*. A cell without good trials is *not run*; below a stated number
+of trials nothing is concluded.
 """
 
 from __future__ import annotations
@@ -33,7 +33,8 @@ TOLERANCE = 0.02
 class ValueVerdict(StrEnum):
     """Our mean beside a published value."""
 
-    REPRODUCED = "reproduced"
+    CLOSE = "close"
+    UNCLEAR = "not distinguishable"
     HIGHER = "higher"
     LOWER = "lower"
     TOO_FEW = "too few trials"
@@ -41,9 +42,10 @@ class ValueVerdict(StrEnum):
 
 
 RULE = (
-    "Reproduced: the published value lies in the interval of our mean "
-    f"({INTERVAL_METHOD}; {ROUNDING:g} added for rounding), or our mean is within "
-    f"{TOLERANCE:g} of it. Higher, lower: otherwise, by our mean. "
+    f"Close: the mean is within {TOLERANCE:g} of the published value. Not "
+    "distinguishable: it is further away, but the published value lies in the interval "
+    f"of the mean ({INTERVAL_METHOD}; {ROUNDING:g} added for rounding), so the trials "
+    "do not tell them apart. Higher, lower: otherwise, by the mean. "
     f"Too few trials: fewer than {ENOUGH_TRIALS} gave a result, so nothing is "
     "concluded. A published mean comes without a spread, so its own uncertainty is "
     "not in the interval."
@@ -63,11 +65,12 @@ def decide(published: float, mean: float, low: float, high: float) -> ValueVerdi
     Examples
     --------
     >>> str(decide(0.80, 0.79, 0.75, 0.785)), str(decide(0.80, 0.70, 0.65, 0.75))
-    ('reproduced', 'lower')
+    ('close', 'lower')
     """
-    inside = low - ROUNDING <= published <= high + ROUNDING
-    if inside or abs(mean - published) <= TOLERANCE + 1e-12:
-        return ValueVerdict.REPRODUCED
+    if abs(mean - published) <= TOLERANCE + 1e-12:
+        return ValueVerdict.CLOSE
+    if low - ROUNDING <= published <= high + ROUNDING:
+        return ValueVerdict.UNCLEAR
     return ValueVerdict.HIGHER if mean > published else ValueVerdict.LOWER
 
 

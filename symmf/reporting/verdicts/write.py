@@ -33,7 +33,15 @@ from symmf.reporting.verdicts.values import (
 )
 
 HEADS = (
-    *("K", "method", "reading", "experiment", "published", "ours", "95 % interval"),
+    *(
+        "K",
+        "method",
+        "reading",
+        "experiment",
+        "published",
+        "this study",
+        "95 % interval",
+    ),
     *("difference", "trials", "verdict"),
 )
 ABSENT = "–"
@@ -105,7 +113,7 @@ def write_comparison(
 def _markdown(comparison: pd.DataFrame, results: Results) -> str:
     total = counts(comparison)
     lines = [
-        "# Ours beside the published values",
+        "# This study beside the published values",
         "",
         RULE,
         "",
@@ -244,7 +252,9 @@ def write_ledger(decided: Sequence[Decided], folder: Path) -> list[Path]:
             "",
             f"- Where: {claim.source}",
             f"- Rule: {claim.test}",
-            f"- **Verdict: {decision.verdict}.** {markdown_text(decision.evidence)}",
+            f"- **Verdict in the paper's own setting: {decision.verdict}.** "
+            f"**On equal terms: {decision.equal_terms or 'not compared'}.**",
+            f"- Evidence: {markdown_text(decision.evidence)}",
         ]
         if decision.details:
             lines.append("- Numbers:")
