@@ -32,8 +32,8 @@ def found_block(results: Results) -> str:
     equal = Counter(each.decision.equal_terms for each in decided)
     del equal[None]
     lines = [
-        f"- Of {own.total()} claims of the paper, in its own setting: {_claims(own)}; of "
-        f"{equal.total()} that compare, on equal terms: {_claims(equal)}.",
+        f"- Of {own.total()} claims of the paper, in its own setting: {_claims(own)}; "
+        f"of {equal.total()} that compare, on equal terms: {_claims(equal)}.",
         f"- Of {sum(tally.values())} published scores: {_listed(tally)}.",
         *_audit_line(results.folder / "audit" / "audit.csv"),
         *_quality_line(results.folder / "benchmarks" / "quality.csv"),
@@ -96,7 +96,7 @@ def _quality_line(path: Path) -> list[str]:
 
 
 def beyond_block(results: Results) -> str:
-    """Return AC / NMI of the proposed method for every cell: published, and what it takes."""
+    """Return AC / NMI of the proposed method by cell: published, and what it takes."""
     frame = beyond_table(results).frame
     if frame.empty:
         return NOTHING

@@ -164,8 +164,8 @@ def test_values_are_those_of_the_trials(tmp_path: Path) -> None:
     e = entry("kmeans")
     scores = [0.90, 0.92, 0.94]
     rows = [trial_row("coil20", "coil20", 2, t, e, ac) for t, ac in enumerate(scores)]
-    config = {"name": "coil20", "dataset": "coil20", "n_clusters": [2], "trials": 4,
-              "methods": [e]}  # fmt: skip
+    config = {"name": "coil20", "role": "comparison", "dataset": "coil20",
+              "n_clusters": [2], "trials": 4, "methods": [e]}  # fmt: skip
     write(tmp_path, config, rows)
     comparison = primary(compare(load_results(tmp_path)))
     line = comparison[
