@@ -78,3 +78,23 @@ def _measured_workers():
     with pytest.MonkeyPatch.context() as patch:
         end_gently(patch)
         yield
+
+
+@pytest.fixture
+def methods(monkeypatch):
+    """Make the estimators that misbehave on purpose known by their names."""
+    import runner_methods
+
+    from symmf.clustering import METHODS
+
+    for name, estimator in runner_methods.METHODS.items():
+        monkeypatch.setitem(METHODS, name, estimator)
+
+
+@pytest.fixture(scope="module")
+def pool():
+    """Two workers."""
+    from symmf.experiment.run.local_pool import LocalPool
+
+    with LocalPool(2) as workers:
+        yield workers

@@ -46,8 +46,7 @@ def make(rng: random.Random, folder: Path) -> Case:
         source = rng.choice(sorted(_SOURCES))
     path, model = folder / source, folder / "m.npz"
     path.write_text(_SOURCES[source])
-    change = rng.choice((damage, damage_header))
-    model.write_bytes(change(rng, content))
+    model.write_bytes(rng.choice((damage, damage_header))(rng, content))
     arguments = ["cluster", str(path), "--model", str(model)]
     return Case(steps=[[*arguments, "--out", str(folder / "o.csv")]])
 

@@ -6,7 +6,6 @@ import pytest
 from click.testing import CliRunner
 from scipy import io, sparse
 
-from symmf.cli.main import main
 from symmf.clustering import METHODS
 from symmf.metrics import accuracy
 from symmf.similarity import build_similarity
@@ -18,19 +17,6 @@ def planted():
     y = np.repeat(np.arange(3), 12)
     X = np.kron(np.eye(3), np.ones((12, 4))) + 0.1 * rng.random((36, 12))
     return X, y
-
-
-@pytest.fixture
-def run(tmp_path, monkeypatch, capsys):
-    monkeypatch.chdir(tmp_path)
-
-    def invoke(*args):
-        with pytest.raises(SystemExit) as end:
-            main([str(arg) for arg in args])
-        said = capsys.readouterr()
-        return end.value.code, said.out, said.err
-
-    return invoke
 
 
 def write_csv(path, X, y=None, names=None, delimiter=","):

@@ -9,21 +9,7 @@ import re
 import numpy as np
 import pytest
 
-from symmf.cli.main import main
 from symmf.metrics import accuracy
-
-
-@pytest.fixture
-def run(tmp_path, monkeypatch, capsys):
-    monkeypatch.chdir(tmp_path)
-
-    def invoke(*args):
-        with pytest.raises(SystemExit) as end:
-            main([str(arg) for arg in args])
-        said = capsys.readouterr()
-        return end.value.code, said.out, said.err
-
-    return invoke
 
 
 def customers(path, n=90, sep=",", comma=False, extra=""):

@@ -4,29 +4,13 @@ from __future__ import annotations
 
 import pytest
 from runner_cases import write_config
-from test_runner import methods  # noqa: F401
 
 from symmf.cli.main import main
 from symmf.cli.progress import Bars, Lines
 from symmf.experiment.events import Event
-from symmf.experiment.run.local_pool import LocalPool
 from symmf.experiment.store.folder import ExperimentStore
 
-
-@pytest.fixture(scope="module")
-def shared_pool():
-    with LocalPool(2) as pool:
-        yield pool
-
-
-@pytest.fixture(autouse=True)
-def one_pool(shared_pool, monkeypatch):
-    """Let every command of this module use the same workers."""
-    monkeypatch.setattr(
-        "symmf.experiment.run.local_pool.LocalPool", lambda *_: shared_pool
-    )
-    monkeypatch.setattr("symmf.experiment.again.LocalPool", lambda *_: shared_pool)
-    monkeypatch.setattr(shared_pool, "close", lambda: None)
+pytestmark = pytest.mark.usefixtures("methods", "one_pool")
 
 
 def symmf(capfd, *arguments):

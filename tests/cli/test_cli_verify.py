@@ -6,15 +6,16 @@ import shutil
 
 import pytest
 from runner_cases import run_config, write_config
-from test_cli_run import one_pool, shared_pool, symmf  # noqa: F401
-from test_runner import methods  # noqa: F401
+from test_cli_run import symmf
+
+pytestmark = pytest.mark.usefixtures("methods", "one_pool")
 
 
 @pytest.fixture
-def folder(tmp_path, shared_pool):  # noqa: F811
+def folder(tmp_path, pool):
     path = write_config(tmp_path, "[kmeans, raises]", n_clusters="2", trials="2")
     results = tmp_path / "results"
-    run_config(path, results, shared_pool)
+    run_config(path, results, pool)
     shutil.copytree(
         results / "tiny",
         results / "reference" / "tiny",

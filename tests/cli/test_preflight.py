@@ -7,12 +7,13 @@ from types import SimpleNamespace
 
 import pytest
 from runner_cases import write_config
-from test_cli_run import one_pool, shared_pool, symmf  # noqa: F401
-from test_runner import methods  # noqa: F401
+from test_cli_run import symmf
 
 from symmf.errors import DataError, InputError
 from symmf.experiment import progress
 from symmf.experiment.plan import make_plans
+
+pytestmark = pytest.mark.usefixtures("methods", "one_pool")
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,6 @@ import shutil
 import pandas as pd
 import pytest
 from runner_cases import run_config, write_config
-from test_runner import methods, pool  # noqa: F401
 
 from symmf.clustering import METHODS
 from symmf.errors import ConfigError, DataError, InputError
@@ -25,9 +24,11 @@ from symmf.experiment.progress import estimate, survey
 from symmf.experiment.store.folder import ExperimentStore
 from symmf.experiment.store.trials_table import read_trials
 
+pytestmark = pytest.mark.usefixtures("methods")
+
 
 @pytest.fixture
-def study(tmp_path, pool):  # noqa: F811
+def study(tmp_path, pool):
     """A finished experiment as the reference keeps it: without records."""
     path = write_config(tmp_path, "[symmf, kmeans, raises]", trials="1")
     run_config(path, tmp_path / "results", pool)
@@ -51,7 +52,7 @@ def change(folder, **columns):
     return rows[0]["key"]
 
 
-def test_a_row_is_enough_to_run_a_trial_again(study, pool):  # noqa: F811
+def test_a_row_is_enough_to_run_a_trial_again(study, pool):
     reference = study / "reference"
     rows = read_trials(reference / "tiny")
     assert len(rows) == 6
@@ -63,13 +64,13 @@ def test_a_row_is_enough_to_run_a_trial_again(study, pool):  # noqa: F811
         assert again.outcome.status == status
 
 
-def test_the_grid_is_found_without_provenance(study, pool):  # noqa: F811
+def test_the_grid_is_found_without_provenance(study, pool):
     (study / "reference" / "tiny" / "provenance.json").unlink()
     key = _key_of(study, "kmeans")
     assert replay(find_trial([study / "reference"], key), pool).same
 
 
-def test_what_differs_is_named(study, pool):  # noqa: F811
+def test_what_differs_is_named(study, pool):
     folder = study / "reference" / "tiny"
     key = change(folder, ac="0.123", labels_sha256="0" * 64, n_iter="7")
     again = replay(find_trial([folder.parent], key), pool)
@@ -82,7 +83,7 @@ def test_what_differs_is_named(study, pool):  # noqa: F811
 
 def test_a_method_whose_numbers_changed_by_design_is_told(
     study,
-    pool,  # noqa: F811
+    pool,
     monkeypatch,
 ):
     found = find_trial([study / "reference"], _key_of(study, "symmf"))
@@ -116,7 +117,7 @@ def test_keys_are_found_in_order_or_refused(study):
         find_trial([study / "reference"], key)
 
 
-def test_own_trials_are_set_beside_the_reference(study, pool):  # noqa: F811
+def test_own_trials_are_set_beside_the_reference(study, pool):
     own, reference = study / "results", study / "reference"
     (found,) = verify(own, reference)
     assert found.count(Agreement.EQUAL) == 6
@@ -151,7 +152,7 @@ def test_the_environment_is_compared(study):
     assert any(line.endswith("reference 0.1") for line in found.environment)
 
 
-def test_a_sample_of_the_reference_is_run_again(study, pool):  # noqa: F811
+def test_a_sample_of_the_reference_is_run_again(study, pool):
     reference = study / "reference"
     (found,) = verify_sample(reference, 3, seed=1, backend=pool)
     assert found.count(Agreement.EQUAL) == 3
@@ -166,7 +167,7 @@ def test_a_sample_of_the_reference_is_run_again(study, pool):  # noqa: F811
 
 def test_a_trial_of_two_experiments_counts_for_the_one_it_is_drawn_from(
     study,
-    pool,  # noqa: F811
+    pool,
 ):
     twin = study / "reference" / "twin"
     shutil.copytree(study / "reference" / "tiny", twin)
@@ -179,7 +180,7 @@ def test_a_trial_of_two_experiments_counts_for_the_one_it_is_drawn_from(
     ]
 
 
-def test_what_cannot_run_again_is_told(study, pool, monkeypatch):  # noqa: F811
+def test_what_cannot_run_again_is_told(study, pool, monkeypatch):
     def missing(*_):
         raise DataError("The data set is not there.")
 

@@ -8,7 +8,6 @@ from contextlib import suppress
 
 import pytest
 from runner_cases import computed, run_config, write_config
-from test_runner import methods, pool  # noqa: F401
 
 from symmf.errors import SymmfError
 from symmf.experiment.again import find_trial
@@ -17,6 +16,8 @@ from symmf.experiment.store.folder import ExperimentStore
 from symmf.experiment.store.merge import merge
 from symmf.experiment.store.trials_table import read_trials
 from symmf.reporting.results import load_results
+
+pytestmark = pytest.mark.usefixtures("methods")
 
 FILES = [
     *("experiment.yaml", "provenance.json", "trials.csv", "traces.csv"),
@@ -78,7 +79,7 @@ QUICK = ("empty", "deep", "folder")
 def test_a_damaged_file_is_told_and_the_next_run_heals_it(
     study,
     tmp_path,
-    pool,  # noqa: F811
+    pool,
     file,
     damage,
 ):

@@ -10,7 +10,6 @@ import numpy as np
 import pandas as pd
 import pytest
 from runner_cases import run_config, write_config
-from test_runner import pool  # noqa: F401
 
 import symmf.plugins.registry as registry
 from symmf.errors import ConfigError, InputError
@@ -57,7 +56,7 @@ METHODS = {{"mine": Mine}}
 GOOD = MINE.format(body="self.labels_ = np.arange(len(X)) % self.k + self.shift")
 
 
-def test_the_example_runs_and_is_kept_like_ours(tmp_path, pool):  # noqa: F811
+def test_the_example_runs_and_is_kept_like_ours(tmp_path, pool):
     source = register_plugin(EXAMPLES / "my_methods.py")
     summary, (plan,) = run_config(EXAMPLES / "my_study.yaml", tmp_path, pool)
     assert summary.exit_code == 0
@@ -77,7 +76,7 @@ def test_the_example_runs_and_is_kept_like_ours(tmp_path, pool):  # noqa: F811
     assert found.count(Agreement.EQUAL) == 5
 
 
-def test_a_table_of_ones_own_is_found_beside_the_yaml(tmp_path, pool, monkeypatch):  # noqa: F811
+def test_a_table_of_ones_own_is_found_beside_the_yaml(tmp_path, pool, monkeypatch):
     monkeypatch.chdir(tmp_path)
     summary, (plan,) = run_config(EXAMPLES / "my_points.yaml", tmp_path, pool)
     assert summary.exit_code == 0
@@ -193,7 +192,7 @@ def test_an_endless_import_ends(tmp_path, monkeypatch):
         ("self.labels_ = np.arange(len(X)) % 2; self.history_ = [2, 1]", "ok", ""),
     ],
 )
-def test_a_broken_method_is_a_failed_trial(tmp_path, pool, body, status, message):  # noqa: F811
+def test_a_broken_method_is_a_failed_trial(tmp_path, pool, body, status, message):
     register_plugin(plugin(tmp_path, MINE.format(body=body)))
     config = write_config(
         tmp_path, "[mine]", trials="1", n_clusters="2", limits="{seconds: 2}"
@@ -206,7 +205,7 @@ def test_a_broken_method_is_a_failed_trial(tmp_path, pool, body, status, message
     assert message in record.outcome.message
 
 
-def test_replay_asks_for_the_plugin(tmp_path, pool):  # noqa: F811
+def test_replay_asks_for_the_plugin(tmp_path, pool):
     register_plugin(plugin(tmp_path, GOOD))
     config = write_config(tmp_path, "[mine]", trials="1", n_clusters="2")
     _, (plan,) = run_config(config, tmp_path, pool)
@@ -318,7 +317,7 @@ METRICS = {"purity": purity}
 """
 
 
-def test_solvers_sets_similarities_and_metrics_come_by_name(tmp_path, pool):  # noqa: F811
+def test_solvers_sets_similarities_and_metrics_come_by_name(tmp_path, pool):
     entry = (
         "[kmeans, {method: symmf, lambda: 0, parameters: "
         "{solver: steps, constraint: ball, similarity: halved, max_iter: 5, tol: 0}}]"

@@ -29,17 +29,7 @@ from symmf.experiment.store.lock import FolderLock
 from symmf.experiment.store.trials_table import read_trials
 from symmf.experiment.values import Record, Status
 
-
-@pytest.fixture(scope="module")
-def pool():
-    with LocalPool(2) as workers:
-        yield workers
-
-
-@pytest.fixture(autouse=True)
-def methods(monkeypatch):
-    for name, estimator in runner_methods.METHODS.items():
-        monkeypatch.setitem(METHODS, name, estimator)
+pytestmark = pytest.mark.usefixtures("methods")
 
 
 def table(results, name="tiny"):

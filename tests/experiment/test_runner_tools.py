@@ -7,7 +7,6 @@ from dataclasses import replace
 
 import pytest
 from runner_cases import computed, run_config, write_config
-from test_runner import methods, pool  # noqa: F401
 
 from symmf.errors import InputError
 from symmf.experiment.again import find_trial, replay
@@ -16,8 +15,10 @@ from symmf.experiment.progress import estimate, survey
 from symmf.experiment.store.merge import merge
 from symmf.experiment.values import Record
 
+pytestmark = pytest.mark.usefixtures("methods")
 
-def test_shards_merge_into_the_whole(tmp_path, pool):  # noqa: F811
+
+def test_shards_merge_into_the_whole(tmp_path, pool):
     path = write_config(tmp_path, "[instant, symmf]")
     run_config(path, tmp_path / "whole", pool)
     for i in (1, 2):
@@ -40,7 +41,7 @@ def test_shards_merge_into_the_whole(tmp_path, pool):  # noqa: F811
     assert computed(tmp_path / "all/tiny") == computed(tmp_path / "whole/tiny")
 
 
-def test_a_dry_run_estimates_from_what_is_recorded(tmp_path, pool):  # noqa: F811
+def test_a_dry_run_estimates_from_what_is_recorded(tmp_path, pool):
     path = write_config(tmp_path, "[instant, kmeans]")
     (plan,) = make_plans([path], results=tmp_path)
     cost = estimate(plan)
@@ -55,7 +56,7 @@ def test_a_dry_run_estimates_from_what_is_recorded(tmp_path, pool):  # noqa: F81
     assert estimate(plan, fresh=True).missing == 8
 
 
-def test_replay_finds_the_same_result_or_says_what_differs(tmp_path, pool):  # noqa: F811
+def test_replay_finds_the_same_result_or_says_what_differs(tmp_path, pool):
     path = write_config(tmp_path, "[symmf]", n_clusters="2", trials="1")
     _, (plan,) = run_config(path, tmp_path, pool)
     (key,) = plan.store.list_keys()

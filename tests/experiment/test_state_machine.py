@@ -13,13 +13,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-import runner_methods
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 from runner_cases import run_config, write_config
 
-from symmf.clustering import METHODS
 from symmf.errors import SymmfError
 from symmf.experiment.run.backend import Update
 from symmf.experiment.run.trial import run_trial
@@ -27,6 +25,8 @@ from symmf.experiment.store.folder import ExperimentStore
 from symmf.experiment.store.lock import FolderLock
 from symmf.experiment.store.merge import merge
 from symmf.experiment.store.trials_table import read_trials
+
+pytestmark = pytest.mark.usefixtures("methods")
 
 THOROUGH = settings().max_examples > 100
 DAMAGES = {
@@ -177,12 +177,4 @@ class Folder(RuleBasedStateMachine):
 Folder.TestCase.settings = settings(
     max_examples=200 if THOROUGH else 8, stateful_step_count=50 if THOROUGH else 25
 )
-
-
-@pytest.fixture(autouse=True)
-def methods(monkeypatch):
-    for name, estimator in runner_methods.METHODS.items():
-        monkeypatch.setitem(METHODS, name, estimator)
-
-
 TestFolder = Folder.TestCase
