@@ -160,7 +160,8 @@ def describe(found: Finished) -> str:
         "status": row["status"],
         "message": row["message"],
         **found.scores,
-        **{n: row[n] for n in ("n_samples", "n_iter", "stop", "solver", "matrix")},
+        **{n: _cell(n, row) for n in ("n_samples", "n_iter")},
+        **{n: row[n] for n in ("stop", "solver", "matrix")},
         "seconds": row["seconds"],
         "peak memory": f"{row['peak_memory_mb']} MB",
         "labels": f"sha256 {row['labels_sha256']}" if row["labels_sha256"] else "",
@@ -168,7 +169,7 @@ def describe(found: Finished) -> str:
     lines = [
         f"{name:12} {value}"
         for name, value in about.items()
-        if value != "" and value == value
+        if value != "" and value == value  # NaN: there is none
     ]
     if record is not None:
         outcome = record.outcome

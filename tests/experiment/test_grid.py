@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -20,8 +22,9 @@ from symmf.experiment.config.grid import (
     with_data,
 )
 from symmf.experiment.config.model import ExperimentConfig
-from symmf.experiment.config.resolve import plain, resolve
+from symmf.experiment.config.resolve import parameters_of, plain, resolve
 from symmf.experiment.values import Trial
+from symmf.plugins import find_method
 
 TEXT = """\
 name: study
@@ -216,3 +219,19 @@ def test_classes_are_drawn_or_the_largest_or_listed():
         classes("classes: [3, 5, 7]\n")
     config, _ = gather(data, text.replace(": 2\n", ": classes\n") + "classes: [3, 5]\n")
     assert config.n_clusters == [2]
+
+
+DEFAULTS = Path(__file__).parents[1] / "golden" / "defaults.json"
+
+
+@pytest.mark.parametrize("name", json.loads(DEFAULTS.read_text()))
+def test_a_default_that_changes_raises_the_behaviour(name):
+    """Keys leave defaults out; so another default needs another behaviour.
+
+    After raising it, write the new default and behaviour into ``defaults.json``.
+    """
+    kept = json.loads(DEFAULTS.read_text())[name]
+    method = find_method(name)
+    now = plain(parameters_of(method))
+    assert {key: now.get(key) for key in kept["defaults"]} == kept["defaults"]
+    assert getattr(method, "behaviour", 1) == kept["behaviour"]
