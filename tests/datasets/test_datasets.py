@@ -213,6 +213,19 @@ def test_exact_factor_has_the_same_bits_in_whatever_order_it_is_summed(k):
         )
 
 
+def test_noise_makes_an_exact_factor_inexact_and_keeps_it_symmetric():
+    exact, noisy = (
+        load_dataset("synthetic", kind="exact_factor", n=40, k=3, noise=noise)
+        for noise in (0.0, 0.1)
+    )
+    E = noisy.X - exact.X
+    assert np.array_equal(E, E.T)
+    assert 0.08 < E.std() < 0.12
+    assert np.array_equal(noisy.y, exact.y)
+    with pytest.raises(InputError, match="noise"):
+        load_dataset("synthetic", kind="exact_factor", noise=-1.0)
+
+
 def test_exact_factor_is_symmetric_of_rank_k_with_labels_of_u():
     data = load_dataset("synthetic", kind="exact_factor", n=30, k=4, seed=3)
     M, U = exact_factor_matrix(n=30, k=4, seed=3)

@@ -11,7 +11,7 @@ from symmf.datasets import DATASETS, cifar10, coil20, data_folder, load_dataset
 from symmf.datasets.download import import_file
 from symmf.datasets.local import State, file_path, state, verify
 from symmf.datasets.matfile import read_mat
-from symmf.errors import DataError
+from symmf.errors import DataError, InputError
 
 # What loading gives: a change here changes every result.
 DIGESTS = {
@@ -267,6 +267,22 @@ def test_something_else_in_the_place_of_the_file_is_damage(kind, tmp_path):
     assert state(DATASETS["tdt2"], tmp_path) is State.DAMAGED
     with pytest.raises(DataError, match="is not a regular file"):
         load_dataset("tdt2", folder=tmp_path)
+
+
+def test_cifar10_takes_the_images_asked_for_in_the_order_of_the_file(tmp_path):
+    path = tmp_path / "batch.bin"
+    records = np.zeros((50, cifar10.RECORD), np.uint8)
+    records[:, 0] = np.arange(50) % 10
+    records[:, 1:] = np.arange(50)[:, None]
+    records.tofile(path)
+    data = cifar10.read(path, skip=1, n_per_class=3)
+    grey = np.arange(10, 40) * 0.9999 / 255
+    np.testing.assert_allclose(data.X[:, 0], grey, rtol=1e-9)
+    assert np.array_equal(data.y, np.arange(30) % 10)
+    with pytest.raises(DataError, match="6 or more images"):
+        cifar10.read(path, skip=3, n_per_class=3)
+    with pytest.raises(InputError, match="skip"):
+        cifar10.read(path, skip=-1)
 
 
 def test_cifar10_needs_enough_images_of_each_class(tmp_path):

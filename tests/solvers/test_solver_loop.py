@@ -181,3 +181,13 @@ def test_a_solver_is_called_as_the_registry_calls_it():
     assert {name: kind.name for name, kind in SOLVERS.items()} == {
         name: name for name in SOLVERS
     }
+
+
+def test_of_several_starts_the_one_with_the_smallest_error_is_kept():
+    M, _ = planted()
+    rng = np.random.default_rng(3)
+    options = {"constraint": "nonnegative", "max_iter": 5, "tol": 0}
+    single = [factorize(M, 3, random_state=rng, **options) for _ in range(4)]
+    best = min(single, key=lambda fit: fit.error[-1])
+    fit = factorize(M, 3, n_starts=4, random_state=np.random.default_rng(3), **options)
+    assert np.array_equal(fit.H, best.H)

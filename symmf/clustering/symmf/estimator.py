@@ -84,9 +84,10 @@ class SymMF(
         Further fields of the solver, such as ``step_scale`` or ``coupling``; and
         ``start``, how H is drawn at the start ("normal", "scaled", "uniform" or
         "symm_mean"; the solver's own choice by default), ``n_starts``, of which the
-        one with the smallest error is kept, ``max_seconds``, a limit of time,
-        ``callback``, a function that gets an ``Iteration`` after every iterate
-        and ends the run by returning True.
+        one with the smallest error is kept, ``low_rank``, as for
+        :func:`symmf.factorize`, ``max_seconds``, a limit of time, ``callback``, a
+        function that gets an ``Iteration`` after every iterate and ends the run by
+        returning True.
     constraint : str, (str, dict) or Constraint
         The set H lies in. With ``mutual_knn`` or ``text`` a nonnegative H starts from
         the labels found without it.
