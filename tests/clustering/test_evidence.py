@@ -117,12 +117,16 @@ def test_refinement_separates_touching_groups_of_unequal_size():
     np.testing.assert_array_equal(*both)
 
 
-def test_a_copy_elsewhere_keeps_answers_but_not_rows(fitted):
-    known = fitted.evidence_.sentence
+def test_a_copy_elsewhere_keeps_answers_and_few_rows(fitted):
     copy = pickle.loads(pickle.dumps(fitted))
-    assert copy.evidence_.sentence == known
+    np.testing.assert_array_equal(copy.outlier_score_, fitted.outlier_score_)
+    X = np.random.default_rng(0).normal(size=(2100, 2))
+    large = SymMF(2, random_state=0).fit(X)
+    known = large.outlier_score_
+    copy = pickle.loads(pickle.dumps(large))
+    np.testing.assert_array_equal(copy.outlier_score_, known)
     with pytest.raises(InputError, match="rows of the fit"):
-        copy.outlier_score_  # noqa: B018
+        copy.evidence_  # noqa: B018
 
 
 def test_models_can_be_compared_without_classes():
@@ -142,3 +146,15 @@ def test_communities_of_a_planted_graph_are_counted(seed):
         edges = np.triu(rng.random((120, 120)) < chance, 1)
         graph = sparse.csr_array((edges | edges.T).astype(float))
         assert count_communities(graph) == count
+
+
+def test_sparse_rows_have_memberships_too():
+    rng = np.random.default_rng(0)
+    rates = np.kron(np.eye(3), np.ones(20)) * 0.6 + 0.03
+    X = sparse.csr_array(rng.poisson(rates[np.repeat([0, 1, 2], 30)]).astype(float))
+    model = SymMF(3, random_state=0).fit(X)
+    P = model.predict_proba(X)
+    assert P.shape == (90, 3)
+    np.testing.assert_allclose(P.sum(axis=1), 1)
+    assert model.evidence_.structure is None
+    assert model.outlier_score_.shape == (90,)

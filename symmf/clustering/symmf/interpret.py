@@ -23,7 +23,7 @@ from symmf.clustering.symmf.number import (
     sample_of,
 )
 from symmf.clustering.symmf.outliers import outlier_scores
-from symmf.clustering.symmf.structure import LARGEST
+from symmf.clustering.symmf.structure import LARGEST, MOST
 from symmf.common.notation import AnyMatrix, FloatArray
 from symmf.distributed.rows import DistributedRows
 from symmf.errors import InputError
@@ -36,9 +36,9 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 _ROWS_GONE = (
-    "{} is computed from the rows of the fit, which are not here: a model that was "
-    "copied to another process or a file, or fitted to a dask array, does not keep "
-    "them. Ask for it where the model was fitted."
+    "{} is computed from the rows of the fit, which are not here: a model of more than "
+    "2,000 rows that was copied to another process or a file, or one fitted to a dask "
+    "array, does not keep them. Ask for it where the model was fitted."
 )
 
 
@@ -107,6 +107,7 @@ class Interpretable:
         (n_new, n_clusters) array
             Rows sum to 1.
         """
+        check_is_fitted(self)
         return self._memberships(self._extend(X))
 
     def score(self, X: Any, y: Any = None) -> float:  # noqa: ARG002 - scikit-learn's
@@ -115,6 +116,7 @@ class Interpretable:
         For comparing parameters with each other, as ``GridSearchCV`` does. It is high
         on data without clusters too; ``evidence_`` is what to believe.
         """
+        check_is_fitted(self)
         H = self._extend(X)
         value = silhouette(unit_rows(H), self._assignment.assign(H))
         return -1.0 if np.isnan(value) else value
@@ -195,6 +197,7 @@ class Interpretable:
     def __getstate__(self) -> dict[str, Any]:
         base: Any = super()
         state: dict[str, Any] = dict(base.__getstate__())
-        # A copy elsewhere would take all rows with it.
-        state.pop("_rows", None)
+        # A copy elsewhere takes a few rows with it, and leaves many.
+        if self._rows is not None and self._rows.shape[0] > MOST:
+            state.pop("_rows")
         return state

@@ -32,7 +32,7 @@ _LARGEST = 16 << 30
 # Where a method cannot place new samples, these nearest ones vote.
 _VOTERS = 10
 # Of what a fit leaves, this is not needed for new samples.
-_OF_THE_FIT = ("H_", "P_", "history_", "eigenvalues_", "_recipe", "_answers")
+_OF_THE_FIT = ("H_", "P_", "history_", "eigenvalues_", "_rows", "_recipe", "_answers")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -128,7 +128,7 @@ def for_new_samples(estimator: Any) -> SymMF | None:
         return None
     slim = copy.copy(estimator)
     for name in _OF_THE_FIT:
-        delattr(slim, name)
+        vars(slim).pop(name, None)
     return slim
 
 
