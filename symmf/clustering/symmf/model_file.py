@@ -128,7 +128,7 @@ def for_new_samples(estimator: Any) -> SymMF | None:
         return None
     slim = copy.copy(estimator)
     for name in _OF_THE_FIT:
-        vars(slim).pop(name, None)
+        slim.__dict__.pop(name, None)
     return slim
 
 
