@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -265,13 +264,13 @@ class MixedColumns(TransformerMixin, BaseEstimator):
                 self, X, dtype=None, ensure_all_finite="allow-nan", reset=reset
             )
             return pd.DataFrame(X)
-        twice = [name for name, n in Counter(X.columns).items() if n > 1]
-        if twice:
+        frame = X if isinstance(X, pd.DataFrame) else X.to_pandas()
+        twice = frame.columns[frame.columns.duplicated()]
+        if len(twice):
             raise InputError(
                 f"Several columns are called {twice[0]!r}; give each a name of its own."
             )
         validate_data(self, X, skip_check_array=True, reset=reset)
-        frame = X if isinstance(X, pd.DataFrame) else X.to_pandas()
         if frame.shape[0] == 0:
             raise InputError("The table has no rows.")
         return frame
