@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from collections.abc import Callable
@@ -27,6 +28,24 @@ def figures() -> None:
 
     draw_all(OUT)
     click.echo(f"Drawn in {OUT}")
+
+
+@main.command()
+@click.option("--repeats", default=5, show_default=True)
+@click.option("--method", "methods", multiple=True, help="Only these.")
+@click.option("--data", "sets", multiple=True, help="Only these data sets.")
+@click.option("--busy/--idle", default=True, show_default=True)
+def threads(
+    repeats: int, methods: tuple[str, ...], sets: tuple[str, ...], busy: bool
+) -> None:
+    """Fits with the machine's default threads, then with one; idle, then busy.
+
+    Busy: one core is kept busy by a loop that this command starts and ends.
+    """
+    from scripts.benchmarks import threads as part
+
+    table = part.compare(methods or part.METHODS, sets or part.SETS, repeats, busy=busy)
+    save("threads", table, {"repeats": repeats, "cores": os.cpu_count()})
 
 
 old_option = click.option(

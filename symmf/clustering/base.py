@@ -8,11 +8,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol, Self
 
 import numpy as np
+from scipy import sparse
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import validate_data
 
 from symmf.clustering.checks import (
+    check_columns,
     check_indices,
     check_kinds,
     check_n_clusters,
@@ -152,14 +154,21 @@ class Clusterer(ClusterMixin, BaseEstimator):
     def _check_rows(self, X: Any, *, reset: bool = True) -> AnyMatrix:
         """Check rows in memory: those of a fit, or new ones unless ``reset``."""
         check_indices(X)
-        return validate_data(
-            self,
-            X,
-            accept_sparse="csr" if self.accepts_sparse else False,
-            dtype=[np.float64, np.float32],
-            ensure_min_samples=2 if reset else 1,
-            reset=reset,
-        )
+        try:
+            rows = validate_data(
+                self,
+                X,
+                accept_sparse="csr" if self.accepts_sparse else False,
+                dtype=[np.float64, np.float32],
+                ensure_min_samples=2 if reset else 1,
+                reset=reset,
+            )
+        except Exception:
+            check_columns(X)
+            raise
+        # Else scipy would put a sparse matrix in order, which is the caller's.
+        ordered = not sparse.issparse(rows) or rows.has_canonical_format
+        return rows if ordered else rows.copy()
 
     def _check_dask(self, X: Any, *, reset: bool = True) -> Any:
         """Do what scikit-learn's validation does, without bringing X here."""

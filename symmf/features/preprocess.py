@@ -15,6 +15,7 @@ from scipy import sparse
 from symmf.common.notation import AnyMatrix, FloatArray
 from symmf.common.validation import check_name
 from symmf.errors import InputError, SymmfWarning
+from symmf.linalg.threads import one_thread
 
 # A row of smaller norm counts as zero: what is left of it is rounding.
 TINY = 1e-12
@@ -235,8 +236,9 @@ def preprocess(X: AnyMatrix, steps: Sequence[str]) -> AnyMatrix:
     names = [steps] if isinstance(steps, str) else list(steps)
     for name in names:
         check_name("preprocessing step", name, PREPROCESS)
-    for name in names:
-        X = PREPROCESS[name](X)
+    with one_thread():
+        for name in names:
+            X = PREPROCESS[name](X)
     return X
 
 

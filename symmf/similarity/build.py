@@ -161,7 +161,7 @@ def build_similarity(
 
     Parameters
     ----------
-    X : (n, m) array or scipy sparse matrix
+    X : (n, m) array, frame or scipy sparse matrix
         One sample per row; the (n, n) similarity itself for ``precomputed``.
     name : str
         ``centred_cosine``: inner products of the rows after subtracting the column
@@ -197,7 +197,11 @@ def build_similarity(
     """
     build = SIMILARITIES[check_name("similarity", name, SIMILARITIES)]
     check_options(f"The similarity {name!r}", options, option_names(build, skip=1))
-    values = X.data if sparse.issparse(X) else X
-    if np.asarray(values).dtype.kind == "f" and not np.isfinite(values).all():
+    if hasattr(X, "columns"):
+        X = np.asarray(X)
+    values = np.asarray(X.data if sparse.issparse(X) else X)
+    if values.dtype.kind not in "fiub":
+        raise InputError(f"The data must be numbers; their type is {values.dtype}.")
+    if values.dtype.kind == "f" and not np.isfinite(values).all():
         raise InputError("The data have NaN or infinite entries; clean them first.")
     return build(X, **options)

@@ -14,6 +14,10 @@ from symmf.common.validation import check_choice
 SCALES = ("auto", "none", "range", "deviation")
 # Below this participation ratio few features carry nearly all of the variance.
 FEW_FEATURES = 0.35
+# A ratio of variances cannot tell of so few features; their ranges may differ by this.
+_FEW, MOST_RATIO = 3, 4.0
+# Rows are ordered by so many features more than one.
+_LEADING = 7
 
 
 def participation_ratio(X: FloatArray) -> float:
@@ -27,11 +31,14 @@ def participation_ratio(X: FloatArray) -> float:
     1.0
     """
     v = np.var(np.asarray(X, dtype=np.float64), axis=0)
-    v = v[v > 0]
-    if v.size == 0:
-        return 1.0
-    v = v / v.max()
-    return float(v.sum() ** 2 / np.sum(v**2) / v.size)
+    v = v[v > 0] / max(v.max(initial=0.0), 1e-300)
+    return float(v.sum() ** 2 / np.sum(v**2) / v.size) if v.size else 1.0
+
+
+def units_ratio(sizes: FloatArray) -> float:
+    """Return the largest size of a feature over the smallest that is not 0."""
+    sizes = sizes[sizes > 0]
+    return float(sizes.max() / sizes.min()) if sizes.size else 1.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,28 +64,31 @@ class Scaling:
         kind : {"auto", "none", "range", "deviation"}
             ``range``: between the 5 and 95 % quantiles (4 standard deviations where
             that is 0). ``deviation``: the standard deviation. ``auto``: ``range`` if
-            few features carry nearly all of the variance, else ``none``.
+            few features carry nearly all of the variance, or of at most 3 features the
+            largest range is more than 4 times the smallest; else ``none``.
 
         Examples
         --------
-        >>> X = np.column_stack([np.arange(10.0), 1000.0 * np.arange(10.0)])
-        >>> Scaling.of(X, "auto").kind
+        >>> x = np.arange(10.0)
+        >>> Scaling.of(np.column_stack([x, 3 * x])).kind
         'none'
-        >>> wide = np.column_stack([X[:, 0], X[:, 0] ** 2, 1e4 * X[:, 0] ** 3])
-        >>> Scaling.of(wide, "auto").kind
+        >>> Scaling.of(np.column_stack([x, 1000 * x])).kind
         'range'
         """
         check_choice("scale", kind, SCALES)
-        if kind == "auto":
+        few = kind == "auto" and np.count_nonzero(np.ptp(X, axis=0)) <= _FEW
+        if kind == "auto" and not few:
             kind = "range" if participation_ratio(X) < FEW_FEATURES else "none"
         if kind == "none":
             return cls(kind=kind)
         dense = np.asarray(X, dtype=np.float64)
-        deviation = dense.std(axis=0)
-        sizes = deviation
-        if kind == "range":
+        sizes = deviation = dense.std(axis=0)
+        if kind != "deviation":
             low, high = np.quantile(dense, [0.05, 0.95], axis=0)
             sizes = np.where(high > low, high - low, 4 * deviation)
+        if few and units_ratio(sizes) <= MOST_RATIO:
+            return cls(kind="none")
+        kind = "deviation" if kind == "deviation" else "range"
         return cls(kind=kind, sizes=np.where(sizes > 0, sizes, 1.0))
 
     def apply(self, X: FloatArray) -> FloatArray:
@@ -91,25 +101,25 @@ def distinct_rows(
 ) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
     """Return where each distinct row comes first, and the distinct row of every row.
 
-    Distinct rows are in the order of their first occurrence.
+    Distinct rows are in an order of their own, the lexicographic one: that of the rows
+    of X does not matter.
 
     Examples
     --------
     >>> first, copy_of = distinct_rows(np.array([[1.0], [0.0], [1.0], [-0.0]]))
     >>> first, copy_of
-    (array([0, 1]), array([0, 1, 0, 1]))
+    (array([1, 0]), array([1, 0, 1, 0]))
     """
-    # Adding 0 makes one zero of two; rows are then compared as bytes.
+    # Adding 0 makes one zero of two.
     rows = np.ascontiguousarray(X) + np.zeros((), X.dtype)
-    if len(np.unique(_hashes(rows))) == len(rows):
-        every = np.arange(len(rows))
-        return every, every
-    keys = rows.view(np.dtype((np.void, rows.shape[1] * rows.itemsize))).ravel()
-    _, first, inverse = np.unique(keys, return_index=True, return_inverse=True)
-    order = np.argsort(first)
-    place = np.empty_like(order)
-    place[order] = np.arange(len(order))
-    return first[order], place[inverse]
+    # Where the first features are all equal, hashes of rows stand for the others.
+    leading = rows[:, _LEADING::-1] if rows.shape[1] > _LEADING else rows[:, ::-1]
+    order = np.lexsort((_hashes(rows), *leading.T))
+    ordered = rows[order]
+    new = np.append(True, (ordered[1:] != ordered[:-1]).any(axis=1))
+    copy_of = np.empty(len(rows), dtype=np.intp)
+    copy_of[order] = np.cumsum(new) - 1
+    return order[new], copy_of
 
 
 def _hashes(rows: FloatArray) -> npt.NDArray[np.uint64]:

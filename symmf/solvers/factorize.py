@@ -21,6 +21,7 @@ from symmf.common.validation import (
 from symmf.constraints import ConstraintLike, as_constraint
 from symmf.distributed.operators import operator_of
 from symmf.errors import InputError
+from symmf.linalg.threads import one_thread
 from symmf.similarity.operators import SymmetricOperator
 from symmf.solvers._loop import run
 from symmf.solvers._start import STARTS, draw_start
@@ -159,7 +160,9 @@ def factorize(
             return found
         return replace(found, warm_start=told, seconds=found.seconds + told.seconds)
 
-    return min((fit() for _ in range(n_starts)), key=lambda one: float(one.error[-1]))
+    with one_thread():
+        fits = [fit() for _ in range(n_starts)]
+    return min(fits, key=lambda one: float(one.error[-1]))
 
 
 def as_solver(solver: str | Solver, options: Mapping[str, Any]) -> Solver:

@@ -137,8 +137,12 @@ def assign_labels(
         labels = np.unique(labels, return_inverse=True)[1]
         centre_labels = np.arange(labels.max() + 1)
         centres = cluster_means(Z, labels, len(centre_labels), counts)
-    own = labels if copy_of is None else labels[copy_of]
-    assigned = Assignment(
-        labels=own, centres=centres, centre_labels=centre_labels, unit=unit
+    assignment = Assignment(
+        labels=labels, centres=centres, centre_labels=centre_labels, unit=unit
     )
-    return assigned.of_samples(own)
+    # Rows of zeros are alike, so they stay together, as new ones will.
+    empty = ~Z.any(axis=1)
+    if centres is not None and empty.any():
+        labels = labels.copy()
+        labels[empty] = assignment.assign(Z[empty])
+    return assignment.of_samples(labels if copy_of is None else labels[copy_of])

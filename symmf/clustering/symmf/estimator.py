@@ -8,6 +8,7 @@ from typing import Any, Literal, Self
 
 import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import check_is_fitted
 
 from symmf.clustering.base import Clusterer, warn_if_collapsed
@@ -20,6 +21,7 @@ from symmf.clustering.symmf.landmarks import Learned, in_blocks, learned_from
 from symmf.clustering.symmf.outliers import THRESHOLD
 from symmf.clustering.symmf.prepare import Prepared, prepare
 from symmf.clustering.symmf.recipe import Recipe, recipe_for, recipe_of_columns
+from symmf.clustering.symmf.weights import repeated, times_each
 from symmf.common.notation import AnyMatrix, FloatArray, LabelArray
 from symmf.common.seeds import RandomState
 from symmf.common.validation import is_dask
@@ -146,6 +148,11 @@ class SymMF(
         Local outlier factor; about 1: as dense as the neighbours.
     membership_ : (n, n_clusters) array
         How surely each row belongs to each cluster.
+    scale_ : {"none", "range", "deviation"}
+        What features were divided by.
+    units_ratio_ : float or None
+        Where features are compared as they are: the largest of their standard
+        deviations over the smallest. If they have different units, these decide.
 
     References
     ----------
@@ -263,12 +270,48 @@ class SymMF(
             self._assignment = assigned.of_samples(self._place(learned.others))
             self.labels_ = self._assignment.labels
 
-    def fit(self, X: Any, y: Any = None) -> Self:
-        """Cluster the rows of X; see :meth:`Clusterer.fit`."""
-        super().fit(X, y)
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Cluster the rows of X.
+
+        Parameters
+        ----------
+        X : (n, m) array, frame, scipy sparse matrix or dask array
+            One sample per row, or an (n, n) similarity if ``precomputed``.
+        y : ignored
+        sample_weight : (n,) array of whole numbers, optional
+            How often each row counts: the same as repeating it. A row of weight 0 is
+            left out, and placed afterwards as ``predict`` would.
+
+        Returns
+        -------
+        self
+        """
+        if sample_weight is None:
+            super().fit(X, y)
+        else:
+            self._fit_repeated(X, times_each(X, sample_weight))
         if self._recipe.noise:
             self.labels_ = np.where(self.outlier_score_ > THRESHOLD, -1, self.labels_)
         return self
+
+    def _fit_repeated(self, X: Any, times: Any) -> None:
+        """Cluster every row as often as it counts; keep what belongs to each once."""
+        super().fit(repeated(X, times, square=self._precomputed()))
+        first = np.minimum(np.cumsum(times) - times, times.sum() - 1)
+        out = times == 0
+        self.labels_ = self.labels_[first]
+        if self.n_landmarks_ is None:
+            self.H_ = self.H_[first]
+            self.P_ = None if self.P_ is None else self.P_[first]
+        if out.any():
+            new = self._extend(_safe_indexing(X, np.flatnonzero(out)))
+            self.labels_[out] = self._assignment.assign(new)
+            if self.n_landmarks_ is None:
+                self.H_[out] = new
+        # Evidence looks at each row once.
+        if not self._precomputed():
+            X = self._scaled(self._check_rows(X, reset=False))
+        self._remember(X, self._recipe)
 
     def _refine(
         self,
@@ -363,10 +406,11 @@ class SymMF(
         self.eigenvalues_: FloatArray = np.maximum(squares[::-1], 0)
         self._new_points = data.new_points(H, recipe.weight)
         self._assignment, self.labels_ = assigned, assigned.labels
-        self.H_ = data.with_copies(H)
-        self.P_ = None if self.P_ is None else data.with_copies(self.P_)
+        self.H_ = data.rows_of_samples(H)
+        self.P_ = None if self.P_ is None else data.rows_of_samples(self.P_)
         self.similarity_ = recipe.name
         self.scale_ = data.scaling.kind
+        self.units_ratio_ = data.units_ratio
         self.laplacian_weight_ = recipe.weight
         self._n_features_out = H.shape[1]
         logger.log(

@@ -56,9 +56,10 @@ class GraphExtension:
         s = self.graph.local_scale
         own = np.maximum(distance[:, min(local, q) - 1], float(s.min()))
         w = np.exp(-(distance**2) / (own[:, None] * s[index]))
-        w = np.maximum(w, self.weight_floor)
+        w = np.maximum(w, self.weight_floor) * self.graph.counts[index]
         w /= np.sqrt(w.sum(axis=1, keepdims=True) * self.graph.degrees[index])
-        aH = np.einsum("ij,ijk->ik", w, self.H[index])
+        H = self.H / np.sqrt(self.graph.counts)[:, None]
+        aH = np.einsum("ij,ijk->ik", w, H[index])
         G = self.H.T @ self.H
         found = solve_rows(aH, np.ones(X.shape[0]), G, weight)
         # Distances may be products that round; the rows themselves decide.
@@ -67,7 +68,7 @@ class GraphExtension:
             same = np.diff((self.rows[nearest] != X).indptr) == 0
         else:
             same = (self.rows[nearest] == X).all(axis=1)
-        found[same] = self.H[nearest[same]]
+        found[same] = H[nearest[same]]
         return found
 
 

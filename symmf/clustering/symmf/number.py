@@ -129,7 +129,7 @@ def compare_numbers(
         X = part_of(X, sample_of(X.shape[0]), recipe)
     if isinstance(X, np.ndarray) and not recipe.square and _alike(X):
         return _nothing(Structure(verdict="none", depth=0.0, eigengap=0.0))
-    data = prepare(X, recipe, _PARTS if recipe.partitions else max(wanted))
+    data = prepare(X, recipe, _PARTS if recipe.partitions else 1)
     wanted = [k for k in wanted if k < data.A.shape[0]]
     if not wanted:
         return _nothing(None)
@@ -138,7 +138,7 @@ def compare_numbers(
     every = [log_eigengaps(values)]
     wide = _wider(recipe)
     if wide is not None:
-        every.append(log_eigengaps(spectrum(prepare(X, wide, most).A, most, rng)[0]))
+        every.append(log_eigengaps(spectrum(prepare(X, wide, 1).A, most, rng)[0]))
     labels = [labels_of(V, k, rng) for k in wanted]
     marks = np.array(
         [mean_silhouette(V, k, own) for k, own in zip(wanted, labels, strict=True)]

@@ -28,7 +28,7 @@ from symmf.errors import InputError
 from symmf.features.text import LSA, TermWeights, are_counts
 from symmf.similarity import SIMILARITIES, SymmetricOperator, build_similarity
 from symmf.similarity.graphs.mutual import mutual_graph
-from symmf.similarity.scaling import Scaling, distinct_rows
+from symmf.similarity.scaling import Scaling, distinct_rows, units_ratio
 
 # Runs of k-means have up to four times so many clusters.
 _MOST_PARTS = 50
@@ -77,11 +77,15 @@ class NewPoints:
                 f"text, partitions, {', '.join(_OF_FEATURES)} and precomputed; fit "
                 "with one of these."
             )
+        return self.extension.extend(self.rows(X), self.weight)
+
+    def rows(self, X: AnyMatrix) -> AnyMatrix:
+        """Return new rows as they are compared: scaled, or as text features."""
         if self.text is not None:
-            X = self.text.rows(X)
-        elif self.scaling.kind != "none":
-            X = self.scaling.apply(X.toarray() if sparse.issparse(X) else X)
-        return self.extension.extend(X, self.weight)
+            return self.text.rows(X)
+        if self.scaling.kind == "none":
+            return X
+        return self.scaling.apply(X.toarray() if sparse.issparse(X) else X)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,10 +97,12 @@ class Prepared:
     A : SymmetricOperator
     scaling : Scaling
         Of the features.
+    units_ratio : float or None
+        The largest over the smallest deviation of features that are not scaled.
     text : TextFeatures, Partitions or None
         What makes rows of those that were given.
     counts : (n,) array of int or None
-        How many rows each landmark stands for; None: rows are not condensed.
+        How many samples each distinct row or landmark stands for; None: one.
     copy_of : (n,) array or None
         Which of the distinct rows every sample is; None: rows are samples.
     extension : callable or None
@@ -105,6 +111,7 @@ class Prepared:
 
     A: SymmetricOperator
     scaling: Scaling
+    units_ratio: float | None = None
     text: TextFeatures | Partitions | None = None
     counts: npt.NDArray[np.intp] | None = None
     copy_of: npt.NDArray[np.intp] | None = None
@@ -113,6 +120,12 @@ class Prepared:
     def with_copies(self, values: Any) -> Any:
         """Return what belongs to distinct rows for every sample."""
         return values if self.copy_of is None else values[self.copy_of]
+
+    def rows_of_samples(self, H: FloatArray) -> FloatArray:
+        """Return the rows of H of all samples; those of copies share their length."""
+        if self.copy_of is None or self.counts is None:
+            return H
+        return np.asarray((H / np.sqrt(self.counts)[:, None])[self.copy_of])
 
     def new_points(self, H: FloatArray, weight: float) -> NewPoints:
         """Return what relates new rows to the factor H, at this lambda."""
@@ -134,7 +147,7 @@ def prepare(
     X : (n, m) array, scipy sparse matrix, or rows of a dask array
     recipe : Recipe
     n_clusters : int
-        Copies are left out only if more distinct rows than this remain.
+        At most as many as there are distinct rows.
     n_landmarks : int, optional
         Condense the rows to so many.
     """
@@ -157,7 +170,9 @@ def prepare(
         text = Partitions.of(X, min(n_clusters, _MOST_PARTS), recipe.partitions)
     if text is not None:
         X = text.rows(X)
-    scaling = Scaling.of(X, recipe.scale)
+    scaling, ratio = Scaling.of(X, recipe.scale), None
+    if recipe.distinct and scaling.kind == "none":
+        ratio = units_ratio(X.std(axis=0))
     X = scaling.apply(X)
     # All options of the similarity, those at their defaults too.
     bound = inspect.signature(SIMILARITIES[name]).bind(X, **options)
@@ -166,12 +181,23 @@ def prepare(
     if name == "mutual_knn":
         known = ("n_neighbors", "local_neighbor", "weight_floor")
         given = {option: asked[option] for option in known}
+        copies = None
         if n_landmarks is not None:
             X, counts = condense(X, n_landmarks, n_clusters)
             given["n_neighbors"] = min(_NEAREST_LANDMARKS, given["n_neighbors"])
         elif recipe.distinct:
-            X, copy_of = _distinct(X, max(n_clusters, asked["n_neighbors"]))
-        graph = mutual_graph(X, **options)
+            first, copy_of = distinct_rows(X)
+            X, counts = X[first], np.bincount(copy_of)
+            copies = counts
+            if len(X) < n_clusters:
+                there = "The rows are all alike"
+                if len(X) > 1:
+                    there = f"Only {len(X)} rows are distinct"
+                raise InputError(
+                    f"{there}, and n_clusters is {n_clusters}: ask for at most as many "
+                    "clusters as there are distinct rows."
+                )
+        graph = mutual_graph(X, counts=copies, **options)
         A = graph.S
         extension = partial(GraphExtension, rows=X, graph=graph, **given)
     else:
@@ -181,15 +207,9 @@ def prepare(
     return Prepared(
         A=A,
         scaling=scaling,
+        units_ratio=ratio,
         text=text,
         counts=counts,
         copy_of=copy_of,
         extension=extension,
     )
-
-
-def _distinct(X: FloatArray, least: int) -> tuple[FloatArray, Any]:
-    first, copy_of = distinct_rows(X)
-    if len(first) == len(X) or len(first) <= least + 1:
-        return X, None
-    return np.asarray(X[first]), copy_of

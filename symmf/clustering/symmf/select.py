@@ -212,7 +212,7 @@ def select(
     wanted = found.candidates
 
     def part_labels(rows: Any, rng: np.random.Generator) -> list[LabelArray | None]:
-        part = prepare(part_of(X, rows, recipe), recipe, max(wanted))
+        part = prepare(part_of(X, rows, recipe), recipe, 1)
         most = min(max(wanted), part.A.shape[0] - 1)
         _, V = spectrum(part.A, most, rng)
         return [
@@ -232,7 +232,7 @@ def select(
         by_rule["stability"] = wanted[best_candidate(np.nan_to_num(stable, nan=-1.0))]
     weights, weight = None, None
     if laplacian_weight is not None and found.labels:
-        A = prepare(X, recipe, max(wanted)).A
+        A = prepare(X, recipe, 1).A
         weights = _compare_weights(A, found.best, laplacian_weight, rng)
         weight = _best_weight(weights, found.best)
     return Selection(

@@ -54,11 +54,14 @@ class MutualGraph:
         Row sums of W.
     local_scale : (n,) array
         s_i.
+    counts : (n,) array
+        How many samples each row is.
     """
 
     S: NormalisedGraph
     degrees: FloatArray
     local_scale: FloatArray
+    counts: FloatArray
 
 
 def mutual_knn(
@@ -107,19 +110,41 @@ def mutual_graph(
     local_neighbor: int = 7,
     weight_floor: float = 1e-4,
     tree: bool = True,
+    counts: Any = None,
 ) -> MutualGraph:
-    """Return :func:`mutual_knn` with degrees and local scales."""
+    """Return :func:`mutual_knn` with degrees and local scales.
+
+    Parameters
+    ----------
+    X, n_neighbors, local_neighbor, weight_floor, tree
+        As there.
+    counts : (n,) array, optional
+        Rows are distinct, and each stands for so many samples, which count in the
+        degrees. At least q copies have all their neighbours among themselves: they are
+        joined to each other with weight 1, and to rows of fewer copies by the tree
+        alone. Where half of the rows are fewer than q, each is joined to itself.
+    """
     check_number("n_neighbors", n_neighbors, least=1, whole=True)
     check_number("local_neighbor", local_neighbor, least=1, whole=True)
     check_number("weight_floor", weight_floor, least=0, most=1)
     n = X.shape[0]
+    m = np.ones(n) if counts is None else np.asarray(counts, dtype=np.float64)
+    if n == 1:
+        one = np.ones(1)
+        S = NormalisedGraph(sparse.csr_array([[1.0]]), of_graph=True)
+        return MutualGraph(S=S, degrees=one, local_scale=one, counts=m)
     q, local = few_rows(n, n_neighbors, local_neighbor)
     D = _all_squares(X)
     distance, index = _nearest(X, D, max(q, local))
     s = local_scales(distance, local, floor=0.0)
+    # Rows with so many copies that these are all of their nearest neighbours.
+    dense = (m >= q) & (m > 1)
+    s[dense] = np.minimum(s[dense], np.median(s[index[dense, :q]], axis=1))
     s = np.maximum(s, max(_SCALE_FLOOR * float(np.median(s)), 1e-300))
     near = _directed(distance[:, :q], index[:, :q])
     edges = _mutual(near)
+    edges.data[_across(edges, dense)] = 0.0
+    edges.eliminate_zeros()
     if tree:
         joined = _join(X, D, sparse.csr_array(near.maximum(near.T)))
         # Older versions of scipy's tree take 32-bit indices alone.
@@ -130,13 +155,26 @@ def mutual_graph(
     rows = np.repeat(np.arange(n), np.diff(edges.indptr))
     weights = np.exp(-(edges.data**2) / (s[rows] * s[edges.indices]))
     edges.data = np.maximum(weights, weight_floor)
+    # The tree joins one copy to one row, whatever the number of copies.
+    single = _across(edges, dense)
+    edges.data[single] /= (m[rows] * m[edges.indices])[single]
     edges.eliminate_zeros()
+    if counts is not None:
+        # Of few rows each joins itself too: else M has few positive eigenvalues.
+        own = dense * (1 - 1 / m) if q == n_neighbors else np.ones(n)
+        edges = sparse.csr_array(edges + sparse.diags_array(own))
+        edges.eliminate_zeros()
     thin = X.shape[1] <= THIN_FEATURES or None
     if n > _THIN_ROWS and X.shape[1] == THIN_FEATURES:
         thin = False
-    S = normalised(edges, of_graph=True, thin_factor=thin)
-    degrees = np.asarray(edges.sum(axis=1)).ravel()
-    return MutualGraph(S=S, degrees=degrees, local_scale=s)
+    S = normalised(edges, m, of_graph=True, thin_factor=thin)
+    return MutualGraph(S=S, degrees=edges @ m, local_scale=s, counts=m)
+
+
+def _across(edges: Any, dense: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
+    """Return which stored edges join a row of many copies to one of few."""
+    rows = np.repeat(np.arange(len(dense)), np.diff(edges.indptr))
+    return np.asarray(dense[rows] != dense[edges.indices])
 
 
 def few_rows(n: int, n_neighbors: int, local_neighbor: int) -> tuple[int, int]:

@@ -69,14 +69,29 @@ class NormalisedGraph(SparseOperator):
 
 
 def normalised(
-    W: Any, *, of_graph: bool = False, thin_factor: bool | None = None
+    W: Any,
+    counts: FloatArray | None = None,
+    *,
+    of_graph: bool = False,
+    thin_factor: bool | None = None,
 ) -> NormalisedGraph:
-    """Return D^-1/2 W D^-1/2 of a sparse W >= 0; a row without edges stays zero."""
-    degrees = np.asarray(W.sum(axis=1)).ravel()
-    root = np.sqrt(degrees)
-    scale = np.divide(1.0, root, out=np.zeros_like(root), where=degrees > 0)
+    r"""Return D^-1/2 W D^-1/2 of a sparse W >= 0; a row without edges stays zero.
+
+    Where vertex i stands for m_i vertices, each joined as W says, the eigenvectors of
+    their larger graph follow from those of
+
+    .. math:: D^{-1/2} R W R D^{-1/2}, \qquad d = W m, \quad R = \mathrm{diag}(m)^{1/2},
+
+    with rows divided by the root of m. ``counts`` is m.
+    """
+    m = np.ones(W.shape[0]) if counts is None else counts
+    degrees = np.asarray(W @ m)
+    scale = np.divide(np.sqrt(m), np.sqrt(degrees), out=0 * m, where=degrees > 0)
     return NormalisedGraph(
-        scaled(W, scale), of_graph=of_graph, thin_factor=thin_factor, root_degrees=root
+        scaled(W, scale),
+        of_graph=of_graph,
+        thin_factor=thin_factor,
+        root_degrees=np.sqrt(m * degrees),
     )
 
 
