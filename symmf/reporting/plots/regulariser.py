@@ -198,7 +198,7 @@ def regularization(results: Results) -> Gallery:
         tooltips |= texts
         title = dataset_title(pair.experiment.dataset, results)
         head = f"{title}, {input_of(pair.experiment)}"
-        upper.set_title(plot_text(f"{head}\n{pair.reading.label}"))
+        upper.set_title(f"{plot_text(head)}\n{plot_text(pair.reading.label)}")
         _difference_axis(lower, records)
         lower.set_xlabel("number of clusters K")
         lower.xaxis.get_major_locator().set_params(integer=True)
