@@ -2,10 +2,10 @@
 
 import os
 import signal
-from pathlib import Path
 
 import h5py
 import pytest
+from helpers.golden import GOLDEN_FILE
 from hypothesis import HealthCheck, settings
 
 # The same examples on every machine, and no time limits on slow ones.
@@ -25,8 +25,6 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
 # that, and tests that interrupt a command would wait for nothing.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
-
-GOLDEN_FILE = Path(__file__).parent / "golden" / "golden_compact.h5"
 
 
 @pytest.fixture(scope="session")
@@ -73,7 +71,7 @@ def _measured_workers():
     if "COVERAGE_PROCESS_CONFIG" not in os.environ:
         yield
         return
-    from measured_workers import end_gently
+    from helpers.measured_workers import end_gently
 
     with pytest.MonkeyPatch.context() as patch:
         end_gently(patch)
@@ -83,7 +81,7 @@ def _measured_workers():
 @pytest.fixture
 def methods(monkeypatch):
     """Make the estimators that misbehave on purpose known by their names."""
-    import runner_methods
+    from helpers import runner_methods
 
     from symmf.clustering import METHODS
 
@@ -98,3 +96,27 @@ def pool():
 
     with LocalPool(2) as workers:
         yield workers
+
+
+@pytest.fixture(scope="module")
+def commands():
+    """``symmf`` in processes of its own."""
+    from helpers.runner_cases import Commands
+
+    helper = Commands()
+    yield helper
+    helper.close()
+
+
+@pytest.fixture(scope="module")
+def study(tmp_path_factory, commands):
+    """A config and the tables of its undisturbed run."""
+    from helpers.crashes import METHODS, finish, start
+    from helpers.runner_cases import computed, write_config
+
+    folder = tmp_path_factory.mktemp("study")
+    path = write_config(folder, METHODS, trials="5")
+    code, output = finish(commands, *start(commands, path, folder / "whole"))
+    assert code == 0, output
+    assert "Next: symmf tables --results" in output
+    return path, computed(folder / "whole/tiny")

@@ -3,23 +3,14 @@
 from __future__ import annotations
 
 import pytest
-from runner_cases import write_config
+from helpers.commands import symmf
+from helpers.runner_cases import write_config
 
-from symmf.cli.main import main
 from symmf.cli.progress import Bars, Lines
 from symmf.experiment.events import Event
 from symmf.experiment.store.folder import ExperimentStore
 
 pytestmark = pytest.mark.usefixtures("methods", "one_pool")
-
-
-def symmf(capfd, *arguments):
-    """Run a command; return exit code, standard output and standard error."""
-    with pytest.raises(SystemExit) as end:
-        main([str(argument) for argument in arguments])
-    captured = capfd.readouterr()
-    assert "Traceback" not in captured.out + captured.err
-    return end.value.code or 0, captured.out, captured.err
 
 
 def test_run_status_info_replay(tmp_path, capfd):

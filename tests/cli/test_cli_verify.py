@@ -5,8 +5,8 @@ from __future__ import annotations
 import shutil
 
 import pytest
-from runner_cases import run_config, write_config
-from test_cli_run import symmf
+from helpers.commands import symmf
+from helpers.runner_cases import run_config, write_config
 
 pytestmark = pytest.mark.usefixtures("methods", "one_pool")
 

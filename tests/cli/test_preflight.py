@@ -6,8 +6,8 @@ import importlib.util
 from types import SimpleNamespace
 
 import pytest
-from runner_cases import write_config
-from test_cli_run import symmf
+from helpers.commands import symmf
+from helpers.runner_cases import write_config
 
 from symmf.errors import DataError, InputError
 from symmf.experiment import progress

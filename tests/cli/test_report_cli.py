@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
-from made_results import table_experiment
-from made_traces import full
+from helpers.made_results import table_experiment
+from helpers.made_traces import full
 from rich.console import Console
 
 from symmf.cli.report import compare, plot, report, tables

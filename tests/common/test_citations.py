@@ -12,7 +12,9 @@ from symmf.datasets import DATASETS
 from symmf.errors import InputError
 
 
-@pytest.mark.parametrize("name", {*METHODS, *SOLVERS, *DATASETS} - {"synthetic"})
+@pytest.mark.parametrize(
+    "name", sorted({*METHODS, *SOLVERS, *DATASETS} - {"synthetic"})
+)
 def test_everything_by_others_has_something_to_cite(name):
     for reference in citations(name):
         entry = reference.bibtex()

@@ -11,9 +11,9 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-import isolated_readers as readers
 import numpy as np
 import pytest
+from helpers import isolated_readers as readers
 from scipy import sparse
 
 from symmf.common.sandbox import check_file, read_in_child
@@ -113,7 +113,7 @@ def test_what_is_not_plain_data_is_refused(path: Path) -> None:
 def test_a_killed_caller_takes_the_reader_along(path: Path) -> None:
     """At the latest when its time is over."""
     code = (
-        "import isolated_readers as r, pathlib\n"
+        "import pathlib, helpers.isolated_readers as r\n"
         "from symmf.common.sandbox import read_in_child\n"
         f"read_in_child(r.hang, pathlib.Path({str(path)!r}), seconds=2)\n"
     )

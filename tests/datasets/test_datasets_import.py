@@ -12,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-import small_data
+from helpers import small_data
 from PIL import Image
 
 from symmf.datasets import DATASETS, cifar10, coil20, data_folder, load_dataset

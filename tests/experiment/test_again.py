@@ -8,7 +8,7 @@ import shutil
 
 import pandas as pd
 import pytest
-from runner_cases import run_config, write_config
+from helpers.runner_cases import run_config, write_config
 
 from symmf.clustering import METHODS
 from symmf.errors import ConfigError, DataError, InputError

@@ -7,7 +7,7 @@ import shutil
 from contextlib import suppress
 
 import pytest
-from runner_cases import computed, run_config, write_config
+from helpers.runner_cases import computed, run_config, write_config
 
 from symmf.errors import SymmfError
 from symmf.experiment.again import find_trial
@@ -51,7 +51,7 @@ DAMAGES = {
 @pytest.fixture(scope="module")
 def study(tmp_path_factory):
     """A config, its results, and what its tables hold."""
-    from runner_methods import METHODS as TEST_METHODS
+    from helpers.runner_methods import METHODS as TEST_METHODS
 
     from symmf.clustering import METHODS
     from symmf.experiment.run.local_pool import LocalPool

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from helpers.stores import SAMPLE
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -114,26 +115,6 @@ def test_drawn_classes_are_distinct_sorted_and_repeatable(root, k, t):
     assert set(drawn) <= set(range(8))
 
 
-SAMPLE = Trial(
-    experiment="e",
-    dataset="d",
-    options={},
-    data_digest="aa",
-    seed=1,
-    n_clusters=2,
-    trial=0,
-    classes=(0, 3),
-    method="m",
-    estimator="symmf",
-    label="M",
-    paper_row="ours",
-    laplacian_weight=0.5,
-    preprocess=("unit_rows",),
-    parameters={"tol": 0.1, "max_iter": 5},
-    behaviour=1,
-    random_state=7,
-    threads=1,
-)
 DETERMINING = {
     "dataset": st.sampled_from(["d", "e"]),
     "options": st.sampled_from([{}, {"n": 3}, {"n": 4}]),

@@ -8,8 +8,8 @@ import threading
 from dataclasses import replace
 
 import pytest
-import runner_methods
-from runner_cases import write_config
+from helpers import runner_methods
+from helpers.runner_cases import write_config
 
 from symmf.clustering import METHODS
 from symmf.experiment.plan import make_plans

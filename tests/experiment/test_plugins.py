@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from runner_cases import run_config, write_config
+from helpers.runner_cases import run_config, write_config
 
 import symmf.plugins.registry as registry
 from symmf.errors import ConfigError, InputError

@@ -12,8 +12,8 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
-import runner_methods
-from runner_cases import computed, read_events, run_config, write_config
+from helpers import runner_methods
+from helpers.runner_cases import computed, read_events, run_config, write_config
 
 from symmf.clustering import METHODS
 from symmf.common import files
@@ -472,7 +472,7 @@ def test_a_method_that_workers_cannot_import_fails_its_trials(
 
     Local.__qualname__ = "Nowhere"
     monkeypatch.setattr(runner_methods, "Nowhere", Local, raising=False)
-    Local.__module__ = "runner_methods"
+    Local.__module__ = "helpers.runner_methods"
     monkeypatch.setitem(METHODS, "local", Local)
     path = write_config(tmp_path, "[local]", n_clusters="2")
     summary, _ = run_config(path, tmp_path, pool)

@@ -2,50 +2,16 @@
 
 from __future__ import annotations
 
-import os
 import signal
 import time
 from pathlib import Path
 
 import numpy as np
-import pytest
-from runner_cases import Commands, computed, write_config
+from helpers.crashes import finish, is_running, start
+from helpers.runner_cases import computed
 
 from symmf.experiment.store.folder import ExperimentStore
 from symmf.experiment.store.lock import is_locked
-
-METHODS = "[{method: sleeps, parameters: {seconds: 0.1}}, instant]"
-
-
-@pytest.fixture(scope="module")
-def commands():
-    helper = Commands()
-    yield helper
-    helper.close()
-
-
-@pytest.fixture(scope="module")
-def study(tmp_path_factory, commands):
-    """A config and the tables of its undisturbed run."""
-    folder = tmp_path_factory.mktemp("study")
-    path = write_config(folder, METHODS, trials="5")
-    code, output = finish(commands, *start(commands, path, folder / "whole"))
-    assert code == 0, output
-    assert "Next: symmf tables --results" in output
-    return path, computed(folder / "whole/tiny")
-
-
-def start(commands, path, results):
-    """Start a run; return its process number and the file with its output."""
-    log = path.with_name(f"{results.name}.log")
-    log.unlink(missing_ok=True)
-    return commands.start(log, "run", path, "--results", results, "--jobs", 2), log
-
-
-def finish(commands, pid, log, number=0):
-    """Send a signal if any, wait for the end, return exit code and output."""
-    os.kill(pid, number)
-    return commands.wait(pid), log.read_text()
 
 
 def wait_for_records(pid, store, more):
@@ -62,15 +28,6 @@ def descendants(pid):
     for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split():
         found += [int(child), *descendants(child)]
     return found
-
-
-def is_running(pid):
-    try:
-        return (
-            Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
-        )
-    except OSError:
-        return False
 
 
 def kill_one_run(commands, path, store, delay, more=3):

@@ -6,7 +6,7 @@ import json
 from dataclasses import replace
 
 import pytest
-from runner_cases import computed, run_config, write_config
+from helpers.runner_cases import computed, run_config, write_config
 
 from symmf.errors import InputError
 from symmf.experiment.again import find_trial, replay

@@ -13,10 +13,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from helpers.runner_cases import run_config, write_config
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
-from runner_cases import run_config, write_config
 
 from symmf.errors import SymmfError
 from symmf.experiment.run.backend import Update

@@ -9,9 +9,9 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
+from helpers.stores import CONFIG, FACTS, filled, outcome
 from hypothesis import given
 from hypothesis import strategies as st
-from test_store import CONFIG, FACTS, filled, outcome
 
 from symmf.errors import DataError
 from symmf.experiment.config.grid import expand

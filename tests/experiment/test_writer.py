@@ -6,7 +6,7 @@ import errno
 from pathlib import Path
 
 import pytest
-from runner_cases import write_config
+from helpers.runner_cases import write_config
 
 from symmf.errors import SymmfError
 from symmf.experiment.plan import make_plans

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from test_harness import run
+from helpers.attack import run
 
 from scripts.fuzz import faults
 from scripts.fuzz.parts import PARTS

@@ -10,9 +10,8 @@ import sys
 import time
 from pathlib import Path
 
-import runner_methods
-
 import symmf
+from helpers import runner_methods
 
 REPOSITORY = Path(symmf.__file__).parents[1]
 WORKER = "--no-dashboard --nthreads 1 --death-timeout 60 --local-directory"
@@ -34,7 +33,7 @@ class Cluster:
         self.address = json.loads(file.read_text())["address"]
 
     def _start(self, kind, *options):
-        paths = [str(REPOSITORY), str(Path(runner_methods.__file__).parent)]
+        paths = [str(REPOSITORY), str(Path(runner_methods.__file__).parents[1])]
         with (self.folder / f"{kind}{len(self.processes)}.log").open("w") as log:
             process = subprocess.Popen(
                 [sys.executable, "-m", f"distributed.cli.dask_{kind}"]

@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from made_results import (
+
+from helpers.made_results import (
     entry,
     lambda_experiment,
     regularization_experiment,

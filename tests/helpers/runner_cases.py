@@ -10,8 +10,8 @@ from contextlib import suppress
 from pathlib import Path
 
 import pandas as pd
-import runner_methods
 
+from helpers import runner_methods
 from symmf.experiment.plan import make_plans
 from symmf.experiment.runner import run
 
@@ -68,7 +68,7 @@ class Commands:
     """
 
     def __init__(self):
-        paths = [str(REPOSITORY), str(Path(__file__).parent)]
+        paths = [str(REPOSITORY), str(Path(__file__).parents[1])]
         self._helper = subprocess.Popen(
             [sys.executable, __file__],
             env={**os.environ, "PYTHONPATH": os.pathsep.join(paths)},

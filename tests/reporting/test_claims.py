@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from made_results import (
+from helpers.made_results import (
     PAPER_METHODS,
     entry,
     lambda_experiment,
@@ -13,7 +13,7 @@ from made_results import (
     trial_row,
     write,
 )
-from made_traces import convergence_experiment, full
+from helpers.made_traces import convergence_experiment, full
 
 from symmf.reporting.results import load_results
 from symmf.reporting.verdicts.claims import (

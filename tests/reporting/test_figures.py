@@ -11,8 +11,8 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from made_results import entry, lambda_experiment, table_experiment
-from made_traces import (
+from helpers.made_results import entry, lambda_experiment, table_experiment
+from helpers.made_traces import (
     convergence_experiment,
     full,
     illustration,
@@ -296,7 +296,7 @@ def test_lambda_shows_paired_differences_to_zero(galleries) -> None:
 
 
 def test_a_difference_pairs_the_trials_both_have(tmp_path: Path) -> None:
-    from made_results import lambda_experiment
+    from helpers.made_results import lambda_experiment
 
     from symmf.reporting.plots.regulariser import _difference
     from symmf.reporting.selection.cells import cells

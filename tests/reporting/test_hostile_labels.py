@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 import yaml
 from click.testing import CliRunner
-from made_results import entry, trial_row, write
-from made_traces import traced_experiment
+from helpers.made_results import entry, trial_row, write
+from helpers.made_traces import traced_experiment
 from rich.console import Console
 
 from symmf.cli.report import compare, tables

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from made_results import entry, trial_row, write
+from helpers.made_results import entry, trial_row, write
 
 from symmf.reporting.results import load_results
 from symmf.reporting.verdicts.inputs import (

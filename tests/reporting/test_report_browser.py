@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-from browser import Browser, chromium
-from made_traces import full
+from helpers.browser import Browser, chromium
+from helpers.made_traces import full
 
 from symmf.reporting.page.render import write_report
 from symmf.reporting.plots.registry import FIGURES

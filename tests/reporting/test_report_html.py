@@ -7,8 +7,8 @@ from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
-from made_results import entry, table_experiment
-from made_traces import full, traced_experiment
+from helpers.made_results import entry, table_experiment
+from helpers.made_traces import full, traced_experiment
 
 from symmf.reporting.page.grid import auto_columns, grid
 from symmf.reporting.page.render import render_report, write_report

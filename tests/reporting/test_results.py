@@ -5,7 +5,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 import yaml
-from made_results import (
+from helpers.made_results import (
     PAPER_METHODS,
     entry,
     lambda_experiment,

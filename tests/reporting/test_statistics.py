@@ -6,9 +6,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from helpers.made_results import table_experiment
 from hypothesis import given
 from hypothesis import strategies as st
-from made_results import table_experiment
 from scipy import stats
 
 from symmf.reporting.results import load_results

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from click.testing import CliRunner
-from made_results import entry, table_experiment, trial_row, write
+from helpers.made_results import entry, table_experiment, trial_row, write
 
 from symmf.cli.report import compare, plot, report, tables
 from symmf.reporting.page.render import render_report

@@ -8,14 +8,14 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from made_results import (
+from helpers.made_results import (
     entry,
     lambda_experiment,
     table_experiment,
     trial_row,
     write,
 )
-from made_traces import full
+from helpers.made_traces import full
 from rich.console import Console
 
 from symmf.paper.values import ROWS

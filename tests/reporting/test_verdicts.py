@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from made_results import entry, table_experiment, trial_row, write
+from helpers.made_results import entry, table_experiment, trial_row, write
 
 from symmf.paper.values import published_values
 from symmf.reporting.results import load_results

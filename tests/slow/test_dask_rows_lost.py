@@ -9,7 +9,7 @@ import tracemalloc
 
 import numpy as np
 import pytest
-from dask_processes import Cluster
+from helpers.dask_processes import Cluster
 
 from symmf import SymMF
 

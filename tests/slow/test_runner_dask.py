@@ -7,9 +7,9 @@ import signal
 import time
 
 import pytest
-import runner_methods
-from dask_processes import Cluster
-from runner_cases import computed, run_config, write_config
+from helpers import runner_methods
+from helpers.dask_processes import Cluster
+from helpers.runner_cases import computed, run_config, write_config
 
 from symmf.clustering import METHODS
 from symmf.errors import SymmfError

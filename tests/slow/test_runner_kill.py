@@ -8,8 +8,8 @@ import time
 
 import numpy as np
 import pytest
-from runner_cases import computed
-from test_runner_crash import commands, finish, is_running, start, study  # noqa: F401
+from helpers.crashes import finish, is_running, start
+from helpers.runner_cases import computed
 
 from scripts.benchmarks.runner import measure
 from symmf.experiment.run.local_pool import LocalPool
@@ -19,7 +19,7 @@ from symmf.experiment.store.folder import ExperimentStore
 pytestmark = pytest.mark.slow
 
 
-def test_twenty_kills_at_random_moments(study, commands, tmp_path):  # noqa: F811
+def test_twenty_kills_at_random_moments(study, commands, tmp_path):
     path, expected = study
     store = ExperimentStore(tmp_path / "tiny")
     begin = time.monotonic()

@@ -7,7 +7,7 @@ trace that agrees at every step to these tolerances pins the iterates between.
 import h5py
 import numpy as np
 import pytest
-from conftest import GOLDEN_FILE
+from helpers.golden import GOLDEN_FILE
 
 from symmf import factorize
 

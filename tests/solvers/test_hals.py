@@ -4,7 +4,7 @@ from itertools import islice
 
 import numpy as np
 import pytest
-from solver_cases import planted
+from helpers.solver_cases import planted
 
 from symmf import factorize
 from symmf.errors import InputError

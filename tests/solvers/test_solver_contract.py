@@ -4,7 +4,14 @@ import pickle
 
 import numpy as np
 import pytest
-from solver_cases import PAIRS, every_pair, every_solver, options, planted, start
+from helpers.solver_cases import (
+    PAIRS,
+    every_pair,
+    every_solver,
+    options,
+    planted,
+    start,
+)
 
 from symmf import factorize
 from symmf.clustering.labels import kmeans_rows

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from solver_cases import every_pair, every_solver, options, planted
+from helpers.solver_cases import every_pair, every_solver, options, planted
 
 from symmf import factorize
 from symmf.similarity.operators import as_operator

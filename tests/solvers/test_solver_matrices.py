@@ -2,9 +2,16 @@
 
 import numpy as np
 import pytest
+from helpers.solver_cases import (
+    every_pair,
+    every_solver,
+    implicit,
+    options,
+    planted,
+    start,
+)
 from scipy import sparse
 from scipy.sparse.linalg import aslinearoperator
-from solver_cases import every_pair, every_solver, implicit, options, planted, start
 
 from symmf import factorize
 from symmf.errors import InputError

@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
+from helpers.solver_cases import every_solver, planted, start
 from scipy import sparse
 from scipy.sparse.linalg import aslinearoperator
-from solver_cases import every_solver, planted, start
 
 from symmf import factorize
 from symmf.constraints import CONSTRAINTS

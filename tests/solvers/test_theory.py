@@ -4,10 +4,10 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+from helpers.theory_cases import problems, seeds, sizes, start, symmetric
 from hypothesis import given
 from hypothesis import strategies as st
 from reference.solvers import curvature, gradient, hessian_block, objective
-from theory_cases import problems, seeds, sizes, start, symmetric
 
 from symmf import factorize
 from symmf.constraints import as_constraint

@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
+from helpers.theory_cases import problems, seeds, sizes, symmetric
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from reference.solvers import columnwise_sweep, gradient, objective, penalised
-from theory_cases import problems, seeds, sizes, symmetric
 
 from symmf import factorize
 from symmf.similarity import DenseOperator, as_operator, regularise
