@@ -165,7 +165,7 @@ def test_closed_streams_do_not_matter(tmp_path, closed):
     assert code == 0, text
     # Nothing that was meant for the terminal went into the file.
     lines = (tmp_path / "out.csv").read_text().splitlines()
-    assert [line.count(",") for line in lines] == [1] * 13
+    assert [line.count(",") for line in lines] == [2] * 13
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
@@ -184,7 +184,7 @@ def test_errors_show_names_and_messages_as_text(symmf, tmp_path):
     plugin.write_text("raise RuntimeError('\\u202e\\x07')")
     for expected, words in (
         (3, ("cluster", tmp_path / f"{odd}.csv", "-k", 2)),
-        (3, ("cluster", table, "-k", 2)),
+        (3, ("cluster", table, "-k", 2, "--categories", "error")),
         (2, ("cluster", "a.csv", "--out", folder)),
         (2, ("run", "quickstart", "--plugin", plugin)),
     ):
