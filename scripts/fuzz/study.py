@@ -171,7 +171,8 @@ def fingerprint(results: Path) -> dict[str, str]:
         raise AssertionError(f"tables gave {code}: {text}")
     for path in sorted((results / "tables").rglob("*")):
         if path.is_file():
-            found[path.name] = path.read_text()
+            # Tables name the folder they were made from.
+            found[path.name] = path.read_text().replace(str(results), "results")
     return found
 
 

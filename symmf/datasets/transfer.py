@@ -97,10 +97,14 @@ class _Limited:
         self._file, self._most = file, most
         self.came = 0
         self.response: Any = None
+        self.left = False
 
     def start_over_unless_partial(self, response: Any, *_: Any, **__: Any) -> None:
         """Look at the answer, before its content comes."""
         self.response = response
+        if self.left:
+            response.close()
+            raise SourceFailed("it answered after it was given up")
         # 200: the whole file comes; 416: there is nothing after what we have.
         if response.status_code in (200, 416):
             _empty(self._file)
@@ -143,6 +147,8 @@ def _watched(download: Callable[[], None], limited: _Limited) -> None:
         thread.join(_LOOK)
         seconds = time.monotonic() - began
         if seconds > PATIENCE and limited.came < LEAST_RATE * seconds:
+            # An answer that is still to come is closed where it comes.
+            limited.left = True
             if limited.response is not None:
                 raw = limited.response.raw
                 # Not in urllib3 before 2.3.

@@ -48,7 +48,9 @@ def test_the_verdict_is_that_of_the_weakest_evidence(structure, stability, verdi
     found = Evidence(n_clusters=2, structure=structure, stability=stability)
     assert found.verdict == verdict
     heads = {"clear": "Clear", "weak": "Weak", "none": "No evidence", None: "Whether"}
-    assert found.sentence.startswith(heads[verdict])
+    # Without a test against chance, that they come back is all that can be said.
+    untested = structure is None and verdict == "clear"
+    assert found.sentence.startswith("Stable" if untested else heads[verdict])
 
 
 def test_noise_is_told_to_be_noise_whatever_k_was_asked_for():

@@ -67,6 +67,8 @@ class Handler(BaseHTTPRequestHandler):
         faults = plan.faults.get(self.path, [])
         fault = faults.pop(0) if faults else None
         content = plan.files.get(self.path)
+        if fault == "late":
+            time.sleep(0.6)
         if fault == "moved":
             self.send_response(302)
             self.send_header("Location", "/target")
@@ -318,15 +320,21 @@ def test_a_server_that_never_ends_is_left(server, right, tmp_path):
     assert everything(tmp_path) == ["tiny"]
 
 
+@pytest.mark.parametrize("fault", ["slow", "late"])
 def test_a_server_that_gives_a_byte_now_and_then_is_left(
-    server, right, tmp_path, monkeypatch
+    fault, server, right, tmp_path, monkeypatch
 ):
     monkeypatch.setattr(transfer, "PATIENCE", 0.3)
     server.files.update({"/a.mat": right, "/b.mat": right})
-    server.faults["/a.mat"] = ["slow"]
+    server.faults["/a.mat"] = [fault]
     spec = make_spec(server, right, "/a.mat", "/b.mat")
     assert fetch(spec, tmp_path) == [server.address + "/b.mat"]
     assert [path for path, _ in server.requests] == ["/a.mat", "/b.mat"]
+    # A connection left open is a warning once its thread has ended, and so an error.
+    until = time.monotonic() + 20
+    while any("work" in thread.name for thread in threading.enumerate()):
+        assert time.monotonic() < until
+        time.sleep(0.01)
 
 
 def test_fetch_replaces_a_file_that_would_crash_its_reader(server, right, tmp_path):
