@@ -62,14 +62,7 @@ def centre(X: AnyMatrix) -> AnyMatrix:
     InputError
         If X is sparse: the result would be dense.
     """
-    if sparse.issparse(X):
-        raise InputError(
-            "Centring would turn a sparse matrix into a dense one. Leave out the step "
-            "'centre' and use the similarity 'centred_cosine', which centres without "
-            "forming the dense matrix."
-        )
-    X = _checked(X, "centre")
-    return X - X.mean(axis=0)
+    return _centred(X, "centre")
 
 
 def standardize(X: AnyMatrix) -> AnyMatrix:
@@ -88,7 +81,7 @@ def standardize(X: AnyMatrix) -> AnyMatrix:
     array([[-1.,  0.],
            [ 1.,  0.]])
     """
-    X = centre(X)
+    X = _centred(X, "standardize")
     deviations = X.std(axis=0)
     # What rounding leaves of a constant column is no deviation.
     constant = deviations <= TINY
@@ -240,6 +233,17 @@ def preprocess(X: AnyMatrix, steps: Sequence[str]) -> AnyMatrix:
         for name in names:
             X = PREPROCESS[name](X)
     return X
+
+
+def _centred(X: AnyMatrix, step: str) -> AnyMatrix:
+    if sparse.issparse(X):
+        raise InputError(
+            "Centring would turn a sparse matrix into a dense one. Leave out the step "
+            f"{step!r} and use the similarity 'centred_cosine', which centres without "
+            "forming the dense matrix."
+        )
+    X = _checked(X, step)
+    return X - X.mean(axis=0)
 
 
 def _checked(X: AnyMatrix, step: str) -> AnyMatrix:

@@ -213,15 +213,15 @@ def test_warnings_are_sentences_on_standard_error(run, tmp_path, planted):
 
 
 GOOD = "1,2\n3,4\n5,7\n"
+# So many different numbers that a word among them may be a mistake.
+MANY = "a,b\n" + "".join(f"{i},{i * i}\n" for i in range(1, 21))
 WRONG_FILES = {
     "empty.csv": ("", 3, "is empty"),
     "blank.csv": ("\n\n", 3, "is empty"),
     "header.csv": ("a,b\n", 3, "a line of names and no data"),
     "ragged.csv": (GOOD + "1,2,3\n", 3, "line 4: 3 values, but line 1 has 2"),
     "short.csv": (GOOD + "1\n", 3, "line 4: 1 value, but line 1 has 2"),
-    "words.csv": (GOOD + "1,abc\n", 3, "line 4, column '2': 'abc' is not a number"),
-    "gap.csv": (GOOD + "1,\n", 3, "line 4, column '2': the value is missing"),
-    "nan.csv": (GOOD + "1,nan\n", 3, "line 4, column '2': the value is nan"),
+    "word.csv": (MANY + "21,abc\n", 3, "line 22, column 'b': 'abc' is not a number"),
     "inf.csv": ("a,b\n" + GOOD + "inf,1\n", 3, "line 5, column 'a': the value is inf"),
     "bytes.csv": (b"1,2\n\xff,3\n", 3, "line 2: not a text in UTF-8"),
     "text.npy": ("hello", 3, "cannot be read; it is damaged"),
@@ -245,6 +245,31 @@ def test_an_unreadable_file_is_one_sentence_and_no_output(run, tmp_path, name):
     assert sentence in err
     assert "Traceback" not in err
     assert [path.name for path in tmp_path.iterdir()] == [name]
+
+
+NOT_A_NUMBER = "line 4, column '2': 'abc' is not a number"
+MISSING = "line 4, column '2': the value is missing"
+FILLED = "Missing values were filled: '2' in 1 row by the median 5.5"
+REFUSED_IF_ASKED = {
+    "words.csv": ("1,abc\n", "--categories", NOT_A_NUMBER, "Words became columns"),
+    "gap.csv": ("1,\n", "--missing", MISSING, FILLED),
+    "nan.csv": ("1,nan\n", "--missing", MISSING, FILLED),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED_IF_ASKED)
+def test_words_and_holes_are_read_unless_they_are_to_be_errors(run, tmp_path, name):
+    last, option, sentence, note = REFUSED_IF_ASKED[name]
+    (tmp_path / name).write_text(GOOD + last)
+    code, out, err = run("cluster", name, "-k", 2, option, "error", "--out", "c.csv")
+    assert (code, out) == (3, "")
+    assert err.startswith("Error: ")
+    assert sentence in err
+    assert not (tmp_path / "c.csv").exists()
+    code, _, err = run("cluster", name, "-k", 2, "--out", "c.csv")
+    assert code == 0
+    assert note in err
+    assert len((tmp_path / "c.csv").read_text().splitlines()) == 1 + 3
 
 
 WRONG_ARRAYS = {

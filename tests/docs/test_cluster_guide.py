@@ -39,7 +39,7 @@ def test_the_examples_run(name, tmp_path, monkeypatch, capsys):
     if name == "customers.csv":
         assert "K = 4 was chosen" in said.out
         lines = [(tmp_path / f).read_text() for f in ("clusters.csv", "again.csv")]
-        assert lines[0].startswith("customer,cluster\nC0000,")
+        assert lines[0].startswith("customer,outlier,membership,cluster\nC0000,")
         assert lines[0] == lines[1]
     written = {path.name for path in tmp_path.iterdir()}
     page = name.split(".")[0].strip("/") + ".html"
