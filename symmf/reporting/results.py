@@ -161,6 +161,11 @@ class Results:
         return tuple(e for e in self.experiments if e.of_paper)
 
     @property
+    def about_paper(self) -> bool:
+        """Whether the report is on the paper, as it is while nothing was run."""
+        return bool(self.of_paper) or not self.experiments
+
+    @property
     def subjects(self) -> tuple[Experiment, ...]:
         """The experiments that figures are about: the paper's, or else one's own."""
         return self.of_paper or self.experiments

@@ -208,6 +208,23 @@ def test_a_phone_needs_no_sideways_scrolling(browser: Browser) -> None:
     browser.evaluate(f"{enlarge}.click()")
 
 
+def test_a_phone_names_the_numbers_of_a_test(browser: Browser) -> None:
+    browser.resize(PHONE)
+    heads = browser.evaluate(
+        "[...document.querySelectorAll('#grid-tests thead th')]"
+        ".map(c => c.textContent.trim().toLowerCase())"
+    )
+    named = browser.evaluate(
+        "[...document.querySelector('#grid-tests tbody tr').cells]"
+        ".map(c => getComputedStyle(c, '::before').content)"
+    )
+    shown = dict(zip(heads, named, strict=True))
+    for head in ("against", "rank-biserial", "won − lost", "p", "seen from"):
+        assert shown[head] == f'"{head} "'
+    assert (shown["low"], shown["high"]) == ('"from "', '"to "')
+    assert shown["p (holm)"] == '"Holm "'
+
+
 def test_dark_where_the_system_is_dark(browser: Browser) -> None:
     browser.evaluate("localStorage.clear()")
     browser.reload()

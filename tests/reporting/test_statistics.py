@@ -192,8 +192,8 @@ def test_rows_on_different_inputs_are_not_tested_against_each_other(
     tests = pairwise_by_input(load_results(tmp_path), "ac")
     pairs = tests.groupby("input", sort=False)["title"].agg(list).to_dict()
     assert pairs["each on its authors' input"] == ["Spectral", "SNMF"]
-    assert pairs["all on the same graph"] == ["Spectral"]
-    assert set(tests[tests["input"] == "all on the same graph"]["family"]) == {1}
+    assert pairs["all on the common graph"] == ["Spectral"]
+    assert set(tests[tests["input"] == "all on the common graph"]["family"]) == {1}
     assert not any("[graph]" in title for title in tests["title"])
 
 

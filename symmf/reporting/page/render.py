@@ -58,7 +58,7 @@ def render_report(results: Results) -> str:
 
     Where no experiment concerns the paper, the page is that of one's own studies.
     """
-    if results.experiments and not results.of_paper:
+    if not results.about_paper:
         page, shown = "study.html.j2", study_context(results)
     else:
         page, shown = "report.html.j2", context(results)

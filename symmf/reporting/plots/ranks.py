@@ -27,7 +27,7 @@ STEP = 0.42  # height of one label
 
 def critical_difference(results: Results) -> Gallery:
     """Draw the ranks of the paper's rows, or of each study of one's own."""
-    if results.of_paper:
+    if results.about_paper:
         rows = {metric: collect(results, metric) for metric in METRICS}
         drawn = [_critical_difference(results, rows)]
         command = run_command("coil20")
@@ -38,7 +38,7 @@ def critical_difference(results: Results) -> Gallery:
             )
             for study in own_studies(results)
         ]
-        command = results.experiments[0].command if results.experiments else ""
+        command = results.experiments[0].command
     found = tuple(drawing for drawing in drawn if drawing is not None)
     reason = "fewer than three methods were run in two common cells"
     gap = Missing(name="critical-difference", reason=reason, command=command)

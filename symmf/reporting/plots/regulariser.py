@@ -71,7 +71,7 @@ def sensitivity(results: Results) -> Gallery:
             command=run_command("lambda" if name == "coil20" else f"lambda_{name}"),
         )
         for name, k in PAPER_PANELS
-        if results.of_paper and (name, k) not in there
+        if results.about_paper and (name, k) not in there
     )
     if not panels:
         return Gallery(missing=missing)
