@@ -170,5 +170,5 @@ PART = Part(
     make=make,
     full=3000,
     preload=("symmf.cli.data", "symmf.datasets.download", "PIL.Image"),
-    quick=60,
+    quick=15,
 )

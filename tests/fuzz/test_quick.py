@@ -8,10 +8,22 @@ from helpers.attack import run
 from scripts.fuzz import faults
 from scripts.fuzz.parts import PARTS
 
+QUICK = [name for name, part in PARTS.items() if part.quick]
 
-@pytest.mark.parametrize("part", [name for name, part in PARTS.items() if part.quick])
+
+@pytest.mark.parametrize("part", QUICK)
 def test_nothing_fails(part: str) -> None:
+    attack(part, "--quick")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("part", ["configs", "files", "imports", "models", "options"])
+def test_nothing_fails_in_more_cases(part: str) -> None:
+    attack(part, "--count", str(4 * PARTS[part].quick))
+
+
+def attack(part: str, *how_many: str) -> None:
     if PARTS[part].faults and not faults.available():
         pytest.skip("calls are made to fail on Linux, with a C compiler")
-    done = run("-m", "scripts.fuzz", part, "--quick")
+    done = run("-m", "scripts.fuzz", part, *how_many)
     assert done.returncode == 0, done.stdout + done.stderr
