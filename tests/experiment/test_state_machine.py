@@ -174,7 +174,12 @@ class Folder(RuleBasedStateMachine):
             assert self.store.read(key) is not None
 
 
-Folder.TestCase.settings = settings(
-    max_examples=200 if THOROUGH else 8, stateful_step_count=50 if THOROUGH else 25
-)
-TestFolder = Folder.TestCase
+class TestFolder(Folder.TestCase):
+    settings = settings(
+        max_examples=200 if THOROUGH else 3, stateful_step_count=50 if THOROUGH else 25
+    )
+
+
+@pytest.mark.slow
+class TestFolderLonger(Folder.TestCase):
+    settings = settings(max_examples=8, stateful_step_count=25)
