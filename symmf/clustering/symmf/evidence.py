@@ -88,8 +88,8 @@ class Evidence:
         if structure is not None and structure.verdict == "none":
             found = "No clusters were found" if self.n_clusters == 1 else _HEADS["none"]
             return f"{found}: rows without any clusters look the same."
-        steady = f"(stability {self.stability:.2f} of 1)" if self.stability else ""
         left_out = "when a fifth of the rows is left out"
+        steady = f"(stability {self.stability or 0:.2f} of 1)"
         if self.stability is None:
             reason = "the gaps between groups are larger than chance makes them"
             if verdict == "weak":
