@@ -21,10 +21,12 @@ settings.register_profile(
 )
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
 
-# A shell starts what runs in its background with interrupts ignored, children inherit
-# that, and tests that interrupt a command would wait for nothing.
+# A shell starts what runs in its background with interrupts ignored, nohup ignores
+# hang-ups, children inherit that, and tests that send these would wait for nothing.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 
 @pytest.fixture(scope="session")
