@@ -24,7 +24,7 @@ def methods(name: str | None, cite: str | None) -> None:
     from symmf.common.citations import citations
 
     if cite is not None:
-        click.echo("\n\n".join(entry.bibtex() for entry in citations(cite)))
+        click.echo("\n\n".join(entry.bibtex for entry in citations(cite)))
         return
     from symmf.clustering import METHODS
     from symmf.common.validation import check_name

@@ -1,8 +1,9 @@
 """YAML read safely, with the line of every key kept for error messages.
 
 Only plain data are read: text, numbers, true, false, null, lists and mappings. Any text
-gives a document or a :class:`~symmf.errors.ConfigError`, in bounded time: bytes have a
-limit, and so have the levels and values that aliases expand to.
+gives a document or a :class:`~symmf.errors.ConfigError`, in bounded time: a file has a
+limit of bytes, and a document limits of levels and of values, in which what an alias
+stands for counts every time (a few lines of aliases may stand for billions of values).
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from typing import Any, TypeAlias
 
 import yaml
 
+from symmf.common import validation
 from symmf.common.files import check_file, read_text
 from symmf.errors import ConfigError, DataError
 
@@ -31,29 +33,12 @@ _CORE = "tag:yaml.org,2002:"
 _MERGE = f"{_CORE}merge"
 _SCALARS = {f"{_CORE}{kind}" for kind in ("str", "int", "float", "bool", "null")}
 _FLOAT = re.compile(r"^[-+]?(?:[0-9][0-9_]*\.?[0-9_]*|\.[0-9][0-9_]*)[eE][-+]?[0-9]+$")
-# What PyYAML raises beside its own errors: constructors given text they do not expect,
-# escapes beyond Unicode.
-_LIBRARY_ERRORS = (
-    yaml.YAMLError,
-    ValueError,
-    ArithmeticError,
-    LookupError,
-    AttributeError,
-    TypeError,
-)
-
-
-class _TooMuchError(Exception):
-    """A limit was passed; the text says which."""
+# What no UTF-8 file and no file name can hold.
+_NO_TEXT = re.compile("[\0\ud800-\udfff]")
 
 
 class _Loader(yaml.SafeLoader):
     """Safe YAML in which ``1e-3`` is a number, a date and ``=`` stay text."""
-
-
-def _limit(what: str, count: int, limit: int) -> None:
-    if count > limit:
-        raise _TooMuchError(f"it has more than {limit} {what}, aliases counted in full")
 
 
 _Loader.yaml_implicit_resolvers = {
@@ -86,13 +71,11 @@ class Document:
 
     def where(self, place: YamlPath) -> str:
         """Say where a value, or else what contains it, was written."""
-        while True:
-            if place in self.lines:
-                line = self.lines[place]
+        for end in range(len(place), -1, -1):
+            line = self.lines.get(place[:end])
+            if line is not None:
                 return line if isinstance(line, str) else f"line {line}"
-            if not place:
-                return "the file"
-            place = place[:-1]
+        return "the file"
 
 
 def read_yaml(path: Path | str) -> Document:
@@ -114,37 +97,25 @@ def parse_yaml(text: str, *, source: str) -> Document:
     This is the one place where errors of the YAML library are caught.
     """
     walker = _Walker(source)
-    loader = None
     try:
-        if len(text) > MAX_BYTES:
-            raise _TooMuchError(f"it has more than {MAX_BYTES} characters")
-        loader = _Loader(text)
-        node = loader.get_single_node()
-        data = None if node is None else walker.value(loader, node, (), ())
-    except _TooMuchError as error:
-        raise ConfigError(f"{source}: {error}.") from None
+        node = yaml.compose(text, Loader=_Loader)
+        data = None if node is None else walker.value(node, ())
+    except ConfigError:
+        raise
     except RecursionError:
-        raise ConfigError(
-            f"{source}: it has more than {MAX_DEPTH} levels, aliases counted in full."
-        ) from None
+        raise walker.too_much("levels", MAX_DEPTH) from None
+    except yaml.reader.ReaderError as error:
+        walker.line = text.count("\n", 0, error.position) + 1
+        character = f"the character U+{error.character:04X}"
+        raise walker.error(f"{character} cannot stand in YAML.") from None
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
-        line = f", line {mark.line + 1}" if mark else ""
+        walker.line = mark.line + 1 if mark else 0
         problem = error.problem or error.context
-        raise ConfigError(f"{source}{line}: not valid YAML: {problem}.") from None
-    except yaml.reader.ReaderError as error:
-        shape = error.character
-        name = f"U+{shape:04X}" if isinstance(shape, int) else repr(shape)
-        line = f", line {_line_of(text, error.position)}"
-        raise ConfigError(
-            f"{source}{line}: the character {name} cannot stand in YAML."
-        ) from None
-    except _LIBRARY_ERRORS as error:
-        line = f", line {walker.line}" if walker.line else ""
-        raise ConfigError(f"{source}{line}: not valid YAML: {error}.") from None
-    finally:
-        if loader is not None:
-            loader.dispose()
+        raise walker.error(f"not valid YAML: {problem}.") from None
+    # The library lets errors of Python through, as of escapes beyond Unicode.
+    except Exception as error:
+        raise walker.error(f"not valid YAML: {error}.") from None
     return Document(source=source, data=data, lines=walker.lines, words=walker.words)
 
 
@@ -173,14 +144,8 @@ def shown(value: Any) -> str:
     >>> shown(True), shown([1, "a"])
     ('true', "[1, 'a']")
     """
-    if value is None or isinstance(value, bool):
-        return {True: "true", False: "false", None: "null"}[value]
-    text = repr(value)
-    return text if len(text) <= 200 else f"{text[:200]} ..."
-
-
-def _line_of(text: str, position: Any) -> int:
-    return text.count("\n", 0, position if isinstance(position, int) else 0) + 1
+    text = validation.shown(value)
+    return {"True": "true", "False": "false", "None": "null"}.get(text, text)
 
 
 class _Walker:
@@ -191,117 +156,95 @@ class _Walker:
         self.line = 0
         self.lines: dict[YamlPath, int | str] = {}
         self.words: dict[YamlPath, str] = {}
+        self._constructor = yaml.constructor.SafeConstructor()
         self._nodes = 0
 
-    def value(
-        self, loader: _Loader, node: yaml.Node, place: YamlPath, above: tuple[int, ...]
-    ) -> Any:
+    def error(self, sentence: str) -> ConfigError:
+        line = f", line {self.line}" if self.line else ""
+        return ConfigError(f"{self.source}{line}: {sentence}")
+
+    def too_much(self, what: str, limit: int) -> ConfigError:
+        return self.error(f"it has more than {limit} {what}, aliases counted in full.")
+
+    def value(self, node: Any, place: YamlPath) -> Any:
         self.line = node.start_mark.line + 1
         self.lines.setdefault(place, self.line)
-        if id(node) in above:
-            raise self._error("an alias contains itself.")
         self._nodes += 1
-        _limit("values", self._nodes, MAX_NODES)
-        above = (*above, id(node))
-        _limit("levels", len(above), MAX_DEPTH)
-        if isinstance(node, yaml.MappingNode) and node.tag == f"{_CORE}map":
-            return self._mapping(loader, node, place, above)
-        if isinstance(node, yaml.SequenceNode) and node.tag == f"{_CORE}seq":
-            return [
-                self.value(loader, item, (*place, i), above)
-                for i, item in enumerate(node.value)
-            ]
+        if self._nodes > MAX_NODES:
+            raise self.too_much("values", MAX_NODES)
+        if len(place) >= MAX_DEPTH:
+            raise self.too_much("levels", MAX_DEPTH)
+        if node.tag == f"{_CORE}map" and node.id == "mapping":
+            return self._mapping(node, place)
+        if node.tag == f"{_CORE}seq" and node.id == "sequence":
+            return [self.value(item, (*place, i)) for i, item in enumerate(node.value)]
         self.words[place] = str(node.value)
-        return self._scalar(loader, node)
+        return self._scalar(node)
 
-    def _scalar(self, loader: _Loader, node: yaml.Node) -> Any:
+    def _scalar(self, node: Any) -> Any:
         if node.tag == _MERGE:
             return str(node.value)
-        if node.tag not in _SCALARS or not isinstance(node, yaml.ScalarNode):
-            tag = node.tag.replace(_CORE, "!!")
-            raise self._error(
-                f"the tag {tag} does not make plain data here. Remove it: text, "
-                "numbers, lists and `key: value` lines need none."
+        if node.tag not in _SCALARS or node.id != "scalar":
+            raise self.error(
+                f"the tag {node.tag.replace(_CORE, '!!')} does not make plain data "
+                "here. Remove it: text, numbers, lists and `key: value` lines need "
+                "none."
             )
-        kind = node.tag.removeprefix(_CORE)
+        word = shown(node.value)
         try:
-            value = loader.construct_object(node)
-        except _LIBRARY_ERRORS:
-            raise self._error(f"{shown(node.value)} is not of type {kind}.") from None
-        if isinstance(value, str):
-            self._check_text(value)
+            value = self._constructor.construct_object(node)
+        # Its constructors fail in any way on a text they do not expect.
+        except Exception:
+            kind = node.tag.removeprefix(_CORE)
+            raise self.error(f"{word} is not of type {kind}.") from None
+        if isinstance(value, str) and _NO_TEXT.search(value):
+            raise self.error(
+                f"{word} holds half a character (a lone surrogate) or a zero byte. "
+                "Write the character itself."
+            )
         if isinstance(value, int) and not -(2**63) <= value < 2**64:
-            raise self._error(f"{shown(node.value)} needs more than 64 bits.")
-        if (
-            isinstance(value, float)
-            and math.isinf(value)
-            and "inf" not in (node.value.lower())
-        ):
-            raise self._error(f"{shown(node.value)} is too large for a number.")
+            raise self.error(f"{word} needs more than 64 bits.")
+        if value in (math.inf, -math.inf) and "inf" not in word.lower():
+            raise self.error(f"{word} is too large for a number.")
         return value
 
-    def _check_text(self, text: str) -> None:
-        """Refuse what no UTF-8 file and no file name can hold."""
-        if "\0" in text or (not text.isascii() and re.search("[\ud800-\udfff]", text)):
-            raise self._error(
-                f"{shown(text)} holds half a character (a lone surrogate) or a zero "
-                "byte. Write the character itself."
-            )
-
-    def _mapping(
-        self,
-        loader: _Loader,
-        node: yaml.MappingNode,
-        place: YamlPath,
-        above: tuple[int, ...],
-    ) -> dict[str, Any]:
+    def _mapping(self, node: Any, place: YamlPath) -> dict[str, Any]:
         result: dict[str, Any] = {}
+        for key, value in node.value:
+            if key.tag == _MERGE:
+                result |= self._merged(value, place)
         first: dict[str, int] = {}
-        own = []
         for key_node, value_node in node.value:
             if key_node.tag == _MERGE:
-                result |= self._merged(loader, value_node, place, above)
-            else:
-                own.append((key_node, value_node))
-        for key_node, value_node in own:
+                continue
             self.line = line = key_node.start_mark.line + 1
-            key = self._key(loader, key_node)
+            key = self._key(key_node)
             if key in first:
-                raise self._error(
+                raise self.error(
                     f'the key "{key}" is here twice (first on line {first[key]}). '
                     "Keep one."
                 )
-            first[key] = line
-            self.lines[(*place, key)] = line
-            result[key] = self.value(loader, value_node, (*place, key), above)
+            first[key] = self.lines[(*place, key)] = line
+            result[key] = self.value(value_node, (*place, key))
         return result
 
-    def _merged(
-        self,
-        loader: _Loader,
-        node: yaml.Node,
-        place: YamlPath,
-        above: tuple[int, ...],
-    ) -> dict[str, Any]:
+    def _merged(self, node: Any, place: YamlPath) -> dict[str, Any]:
         """Return what ``<<`` brings in: one mapping or several, the first winning."""
-        several = isinstance(node, yaml.SequenceNode)
         result: dict[str, Any] = {}
-        for item in reversed(node.value) if several else [node]:
-            found = self.value(loader, item, place, above)
+        for item in reversed(node.value) if node.id == "sequence" else [node]:
+            found = self.value(item, place)
             if not isinstance(found, dict):
-                raise self._error("<< needs `key: value` lines, or an alias of them.")
+                raise self.error("<< needs `key: value` lines, or an alias of them.")
             result |= found
         return result
 
-    def _key(self, loader: _Loader, node: yaml.Node) -> str:
-        key = self._scalar(loader, node) if isinstance(node, yaml.ScalarNode) else None
-        if isinstance(key, str):
-            return key
-        written = node.value if isinstance(node, yaml.ScalarNode) else "this"
-        read = shown(key) if isinstance(node, yaml.ScalarNode) else "a list or mapping"
-        raise self._error(
+    def _key(self, node: Any) -> str:
+        written, read = "this", "a list or mapping"
+        if node.id == "scalar":
+            key = self._scalar(node)
+            if isinstance(key, str):
+                return key
+            written, read = node.value, shown(key)
+        raise self.error(
             f"a key must be text, but YAML reads {written} as {read}. Put it in quotes."
         )
-
-    def _error(self, sentence: str) -> ConfigError:
-        return ConfigError(f"{self.source}, line {self.line}: {sentence}")

@@ -7,7 +7,7 @@ from click.testing import CliRunner
 
 from symmf import METHODS, SOLVERS
 from symmf.cli.methods import methods
-from symmf.common.citations import REFERENCES, citations
+from symmf.common.citations import citations, read_references
 from symmf.datasets import DATASETS
 from symmf.errors import InputError
 
@@ -17,14 +17,14 @@ from symmf.errors import InputError
 )
 def test_everything_by_others_has_something_to_cite(name):
     for reference in citations(name):
-        entry = reference.bibtex()
+        entry = reference.bibtex
         assert re.match(r"@\w+\{\w+,\n", entry)
         assert entry.count("{") == entry.count("}")
         assert "author = {" in entry
 
 
 def test_keys_are_unique():
-    keys = [reference.key for reference in REFERENCES]
+    keys = [reference.key for reference in read_references()]
     assert len(set(keys)) == len(keys)
 
 

@@ -206,11 +206,6 @@ def test_files_that_cannot_be_read(tmp_path):
         load_config(tmp_path / "binary.yaml")
 
 
-def test_a_config_that_contains_itself():
-    with pytest.raises(ConfigError, match="contains itself"):
-        parse_yaml("a: &a [*a]", source="x")
-
-
 def test_set_changes_values_before_validation(tmp_path):
     config = read(
         tmp_path,

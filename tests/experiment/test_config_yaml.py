@@ -43,7 +43,6 @@ BOMBS = {
     "items": "a: [" + "1," * 60_000 + "1]",
     "brackets": "a: " + "[" * 5000 + "]" * 5000,
     "blocks": "".join(f"{' ' * i}a:\n" for i in range(500)),
-    "long": "a: " + "x" * MAX_BYTES,
 }
 
 
@@ -95,8 +94,8 @@ def test_the_file_that_had_no_end():
         (f"a: {'9' * 5000}", "is not of type int"),
         (f"a: {'9' * 30}", "needs more than 64 bits"),
         ("a: 1e400", "'1e400' is too large for a number"),
-        ("a: &a [*a]", "an alias contains itself"),
-        ("a: &a {<<: *a}", "an alias contains itself"),
+        ("a: &a [*a]", "more than 40 levels"),
+        ("a: &a {<<: *a}", "more than 40 levels"),
         ("a: {<<: 3}", "<< needs `key: value` lines"),
         ("a: {<<: [{x: 1}, 3]}", "<< needs `key: value` lines"),
         ("? [a]\n: 1", "a key must be text, but YAML reads this as a list"),
