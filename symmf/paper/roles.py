@@ -30,6 +30,14 @@ class Role(StrEnum):
     CONVERGENCE = "convergence"
     #: it varies lambda for the proposed method; no row of a table
     SENSITIVITY = "sensitivity"
+    #: it varies step, iterations, starts, input and lambda together
+    FACTORIAL = "factorial"
+    #: the proposed method with every constraint set of the framework
+    SETS = "sets"
+    #: the pipelines of USED_WELL on data that no choice was made on
+    HELD_OUT = "held_out"
+    #: the baselines exactly as their papers print them
+    AS_PUBLISHED = "as_published"
     #: it is kept to be drawn
     ILLUSTRATION = "illustration"
     #: somebody's own study: nothing of the paper is said of it
@@ -47,4 +55,7 @@ ARM_TITLES = {
     Role.EQUAL_TERMS: "all on the common graph",
 }
 # Studies of one method: their readings are all alike, none stands for a row.
-STUDY_ROLES = (Role.CONVERGENCE, Role.SENSITIVITY, Role.ILLUSTRATION)
+STUDY_ROLES = (
+    *(Role.CONVERGENCE, Role.SENSITIVITY, Role.ILLUSTRATION, Role.FACTORIAL),
+    *(Role.SETS, Role.HELD_OUT, Role.AS_PUBLISHED),
+)

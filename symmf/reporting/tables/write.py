@@ -12,8 +12,10 @@ from symmf.common.files import csv_text, write_text
 from symmf.paper.roles import Role
 from symmf.reporting.results import Results
 from symmf.reporting.selection.studies import own_studies
+from symmf.reporting.tables.again import again_table
 from symmf.reporting.tables.beyond import beyond_table
 from symmf.reporting.tables.collection import collection_tables
+from symmf.reporting.tables.effects import effects_table
 from symmf.reporting.tables.latex import plain_to_latex, to_latex
 from symmf.reporting.tables.markdown import plain_to_markdown, to_markdown
 from symmf.reporting.tables.model import (
@@ -25,6 +27,7 @@ from symmf.reporting.tables.model import (
     parts,
     study_table,
 )
+from symmf.reporting.tables.sets import sets_table
 from symmf.reporting.tables.sizes import sizes_table
 from symmf.reporting.tables.used_well import used_well_table
 
@@ -67,7 +70,10 @@ def make_tables(results: Results) -> Tables:
         combined = tuple(combined_table(results, m) for m in PAPER_METRICS)
         plain = (*collection_tables(results),)
         if results.of_paper:
-            paper = sizes_table, beyond_table, used_well_table
+            paper = (
+                *(sizes_table, beyond_table, used_well_table),
+                *(effects_table, sets_table, again_table),
+            )
             plain = (*(make(results) for make in paper), *plain)
     combined = tuple(table for table in combined if table.n_good)
     return Tables(

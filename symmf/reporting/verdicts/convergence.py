@@ -179,7 +179,7 @@ def eigen_expensive(results: Results) -> Decision:
     """Compare the seconds of the closed form with those of the iterative runs."""
     ratios: list[float] = []
     parts: list[str] = []
-    for experiment in results.of(*TABLE_ROLES, Role.SENSITIVITY):
+    for experiment in results.of(*TABLE_ROLES, Role.SENSITIVITY, Role.SETS):
         # The same problem for both: the proposed method without a constraint, its
         # rows read as they are.
         named = {

@@ -1,0 +1,188 @@
+"""What decides: the effect of each factor of the factorial experiments.
+
+The proposed method was run with every combination of step, iterations, starts, input
+and lambda. The effect of a change of one factor is the mean difference between runs
+that differ in nothing else: same data set, K, draw of classes and other factors. A
+converged run stands for both steps and any number of starts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from symmf.paper.roles import Role
+from symmf.paper.values import METRIC_TITLES
+from symmf.reporting.results import Results
+from symmf.reporting.selection.cells import cells
+from symmf.reporting.selection.readings import Reading
+from symmf.reporting.statistics.intervals import INTERVAL_METHOD, bootstrap_interval
+from symmf.reporting.tables.model import DIGITS, PlainTable
+
+FACTORS = ("input", "iterations", "step", "starts", "lambda")
+CONVERGED = "converged"
+INNER_PRODUCTS, GRAPH = "inner products", "common graph"
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A change of one factor from one level to another, other factors as ``given``."""
+
+    factor: str
+    before: Any
+    after: Any
+    given: tuple[tuple[str, Any], ...] = ()
+
+    @property
+    def title(self) -> str:
+        """The change in words."""
+        return f"{self.factor}: {self.before} → {self.after}"
+
+    @property
+    def condition(self) -> str:
+        """What was held fixed, in words; empty where all else varied."""
+        return ", ".join(
+            f"{level} iterations" if isinstance(level, int) else str(level)
+            for _, level in self.given
+        )
+
+
+ON_INNER, ON_GRAPH = ("input", INNER_PRODUCTS), ("input", GRAPH)
+AFTER_20, AT_REST = ("iterations", 20), ("iterations", CONVERGED)
+CHANGES = (
+    Change("iterations", 20, CONVERGED, (ON_INNER,)),
+    Change("iterations", 20, CONVERGED, (ON_GRAPH,)),
+    Change("iterations", 20, 100, (ON_INNER,)),
+    Change("iterations", 20, 100, (ON_GRAPH,)),
+    Change("input", INNER_PRODUCTS, GRAPH, (AFTER_20,)),
+    Change("input", INNER_PRODUCTS, GRAPH, (AT_REST,)),
+    Change("step", "1/(2L)", "1/L", (AFTER_20,)),
+    Change("step", "1/(2L)", "1/L", (("iterations", 100),)),
+    Change("starts", 1, 5, (AFTER_20,)),
+    Change("starts", 1, 5, (("iterations", 100),)),
+    Change("lambda", 0.0, 0.5, (ON_INNER, AFTER_20)),
+    Change("lambda", 0.0, 0.5, (ON_GRAPH, AFTER_20)),
+    Change("lambda", 0.0, 0.5, (ON_INNER, AT_REST)),
+    Change("lambda", 0.0, 0.5, (ON_GRAPH, AT_REST)),
+)
+
+
+def effects_table(results: Results) -> PlainTable:
+    """Return the effect of every change on both metrics, with intervals."""
+    scores = {metric: _scores(results, metric) for metric in METRIC_TITLES}
+    lines, records = [], []
+    for change in CHANGES:
+        line = [change.title, change.condition]
+        for metric in METRIC_TITLES:
+            record = _effect(scores[metric], change)
+            if record:
+                records.append({"metric": metric, **record})
+                line += [
+                    f"{record['effect']:+.{DIGITS}f}",
+                    f"{record['low']:+.{DIGITS}f} to {record['high']:+.{DIGITS}f}",
+                    f"{record['cells_higher']} of {record['cells']}",
+                ]
+        if len(line) > 2:
+            lines.append(tuple(line))
+    heads = [
+        head
+        for title in METRIC_TITLES.values()
+        for head in (title, "interval", "cells higher")
+    ]
+    return PlainTable(
+        name="effects",
+        title="What decides",
+        caption="Effect of one change on the proposed method, all else equal",
+        label="effects",
+        heads=("Change", "With", *heads),
+        align="ll" + "r" * len(heads),
+        rows=tuple(lines),
+        frame=pd.DataFrame(records),
+        notes=_notes(results) if lines else (),
+    )
+
+
+def _notes(results: Results) -> tuple[str, ...]:
+    experiments = ", ".join(e.name for e in results.of(Role.FACTORIAL))
+    return (
+        "Mean differences of scores between runs that differ in the named factor "
+        "alone: same data set, K, draw and other factors. Cells higher: data sets and "
+        f"K in which the mean difference is positive. Interval: {INTERVAL_METHOD}, of "
+        f"the differences of draws. Experiments: {experiments}.",
+    )
+
+
+def _levels(reading: Reading) -> dict[str, Any]:
+    """Return the level of every factor of a reading."""
+    given = reading.settings
+    at_rest = bool(given.get("tol", 1))
+    inner = given.get("similarity") == "centred_cosine"
+    return {
+        "input": INNER_PRODUCTS if inner else GRAPH,
+        "iterations": CONVERGED if at_rest else int(given["max_iter"]),
+        "step": "1/L" if given.get("step_scale", 1.0) == 1 else "1/(2L)",
+        "starts": int(given.get("n_starts", 1)),
+        "lambda": reading.weight,
+    }
+
+
+def _scores(results: Results, metric: str) -> pd.DataFrame:
+    """Return one line per run: its factors, where it was made, and its score."""
+    lines: list[dict[str, Any]] = []
+    for experiment in results.of(Role.FACTORIAL):
+        for cell in cells(experiment, metric):
+            if cell.reading.choice is not None:
+                continue
+            for levels in _stands_for(_levels(cell.reading)):
+                for trial, score in cell.scores:
+                    place = {"cell": cell.key, "trial": trial}
+                    lines.append({**levels, **place, "score": score})
+    return pd.DataFrame(lines, columns=[*FACTORS, "cell", "trial", "score"])
+
+
+def _stands_for(levels: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    if levels["iterations"] != CONVERGED:
+        yield levels
+        return
+    for step in ("1/(2L)", "1/L"):
+        for starts in (1, 5):
+            yield {**levels, "step": step, "starts": starts}
+
+
+def _effect(scores: pd.DataFrame, change: Change) -> dict[str, Any]:
+    """Return the mean paired difference of a change; empty if no pair was run."""
+    chosen = scores
+    for factor, level in change.given:
+        chosen = chosen[chosen[factor] == level]
+    same = [f for f in FACTORS if f != change.factor] + ["cell", "trial"]
+    before, after = (
+        chosen[chosen[change.factor] == level].set_index(same)["score"]
+        for level in (change.before, change.after)
+    )
+    difference = (after - before).dropna()
+    if difference.empty:
+        return {}
+    draws = difference.groupby(level=["cell", "trial"]).mean()
+    by_cell = draws.groupby(level="cell").mean()
+    low, high = bootstrap_interval(draws.tolist())
+    return {
+        "factor": change.factor,
+        "before": change.before,
+        "after": change.after,
+        "condition": change.condition,
+        "effect": float(np.mean(draws)),
+        "low": low,
+        "high": high,
+        "draws": len(draws),
+        "cells": len(by_cell),
+        "cells_higher": int((by_cell > 0).sum()),
+    }
+
+
+def effect_of(results: Results, metric: str, change: Change) -> dict[str, Any]:
+    """Return the record of one change; empty if it was not run."""
+    return _effect(_scores(results, metric), change)
