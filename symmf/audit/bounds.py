@@ -194,8 +194,10 @@ def _max_plus(f: FloatArray, g: FloatArray, longest: int) -> FloatArray:
     return out
 
 
-def balanced_pair_bound(ac: float) -> float:
+def balanced_pair_line(*, lifted: float = 0.0) -> Envelope:
     """Return 2 AC - 1, a bound on NMI for two equal classes and two clusters (T5).
+
+    ``lifted`` is the value at the left end, if something else raises it.
 
     T5. For p = (1/2, 1/2) and at most two clusters, NMI (arithmetic) <= 2 AC - 1 for
     every n, and NMI (max) is smaller still; the bound is linear, so it holds for means.
@@ -210,10 +212,10 @@ def balanced_pair_bound(ac: float) -> float:
 
     Examples
     --------
-    >>> round(balanced_pair_bound(0.975), 6)
+    >>> round(float(balanced_pair_line()(0.975)), 6)
     0.95
     """
-    return 2 * ac - 1
+    return Envelope(np.array([0.5, 1.0]), np.array([lifted, 1.0]))
 
 
 def fano_floor(ac: float, sizes: Sequence[int], n_clusters: int) -> float:

@@ -19,7 +19,7 @@ import pandas as pd
 
 from symmf.audit.bounds import best_means
 from symmf.audit.contingency import AVERAGES
-from symmf.audit.setting import Method, Profile, Setting, profile
+from symmf.audit.setting import Method, NamedKind, Profile, Setting, profile
 from symmf.audit.witness import Witness, find_witness
 from symmf.common.notation import FloatArray
 from symmf.errors import InputError
@@ -39,16 +39,16 @@ class Possibility(StrEnum):
     UNDECIDED = "undecided"
 
 
-class Basis(StrEnum):
-    """What a verdict rests on; :data:`symmf.audit.words.BASES` says it in words."""
+class Basis(NamedKind):
+    """What a verdict rests on."""
 
-    AC_FLOOR = "ac_floor"  # T1
-    WHOLE_SAMPLES = "whole_samples"
-    ANY_RUNS = "any_runs"  # T2
-    EXACT_RUNS = "exact_runs"  # T3
-    NMI_FLOOR = "nmi_floor"  # T8
-    WITNESS = "witness"
-    NOTHING = "nothing"
+    AC_FLOOR = "ac_floor", "AC is below its smallest value (T1)"
+    WHOLE_SAMPLES = "whole_samples", "no whole number of samples gives this mean AC"
+    ANY_RUNS = "any_runs", "{method}; for any number of runs (T2)"
+    EXACT_RUNS = "exact_runs", "{method}; for exactly {runs} (T3)"
+    NMI_FLOOR = "nmi_floor", "NMI is below its smallest value (Fano, T8)"
+    WITNESS = "witness", "explicit tables"
+    NOTHING = "nothing", "no bound excludes it and no tables were found"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,7 +83,7 @@ class PairVerdict:
 
     Attributes
     ----------
-    pair, average, verdict
+    pair, average
     basis, method
         What decided, and how the upper bound was found.
     ac_floor, margin_ac : float
@@ -102,7 +102,6 @@ class PairVerdict:
 
     pair: Pair
     average: str
-    verdict: Possibility
     basis: Basis
     method: Method
     ac_floor: float
@@ -114,6 +113,14 @@ class PairVerdict:
     margin_wide: float = math.nan
     nmi_floor: float = 0.0
     witness: Witness | None = None
+
+    @property
+    def verdict(self) -> Possibility:
+        """What the basis amounts to."""
+        if self.basis is Basis.NOTHING:
+            return Possibility.UNDECIDED
+        shown = self.basis is Basis.WITNESS
+        return Possibility.POSSIBLE if shown else Possibility.IMPOSSIBLE
 
 
 def audit_pairs(
@@ -157,11 +164,12 @@ def audit_pairs(
         tell(BOUNDS_SHARE * done / len(settings))
         chosen = [k for k, pair in enumerate(pairs) if pair.setting == setting]
         group = [pairs[k] for k in chosen]
-        for k, found in zip(chosen, _judge(setting, group, averages), strict=True):
-            verdicts.update({(k, verdict.average): verdict for verdict in found})
-    for done, key in enumerate(verdicts if search else ()):
+        for k, judged in zip(chosen, _judge(setting, group, averages), strict=True):
+            verdicts.update({(k, verdict.average): verdict for verdict in judged})
+    for done, (key, found) in enumerate(verdicts.items() if search else ()):
         tell(BOUNDS_SHARE + (1 - BOUNDS_SHARE) * done / len(verdicts))
-        verdicts[key] = _with_witness(verdicts[key])
+        if found.basis is Basis.NOTHING:
+            verdicts[key] = _with_witness(found)
     tell(1.0)
     return [verdicts[k, average] for k in range(len(pairs)) for average in averages]
 
@@ -196,62 +204,48 @@ def _apply(
     pair: Pair, average: str, floor: float, bounds: Profile, exact: FloatArray
 ) -> PairVerdict:
     """Apply all bounds to one pair; ``exact`` is T3 at one and two roundings."""
-    margin_ac = floor - (pair.ac + pair.rounding)
-    result = PairVerdict(
+    allowed = pair.rounding * np.array([1, 2])
+    found = PairVerdict(
         pair=pair,
         average=average,
-        verdict=Possibility.IMPOSSIBLE,
         basis=Basis.AC_FLOOR,
         method=bounds.method,
         ac_floor=floor,
-        margin_ac=margin_ac,
+        margin_ac=floor - (pair.ac + pair.rounding),
     )
-    if margin_ac > 1e-12:
-        return result
+    if found.margin_ac > 1e-12:
+        return found
     hull: FloatArray = np.ones(2)
     if bounds.hulls is not None:
         E = bounds.hulls[AVERAGES.index(average)]
-        hull = np.minimum(E(pair.ac + pair.rounding * np.array([1, 2])), 1.0)
-    either = np.minimum(hull, exact)
-    published = pair.nmi - pair.rounding * np.array([1, 2])
+        hull = np.minimum(E(pair.ac + allowed), 1.0)
+    published = pair.nmi - allowed
+    in_any_runs = published[0] > hull[0] + NUMERICAL_SLACK
     # T7 is an outer bound: where the hull excludes a pair, the simpler claim is made.
-    use_hull = (
-        bounds.method is Method.COLUMNS and published[0] > hull[0] + NUMERICAL_SLACK
-    )
-    upper = hull if use_hull else either
+    use_hull = bounds.method is Method.COLUMNS and in_any_runs
+    upper = hull if use_hull else np.minimum(hull, exact)
     nmi_floor = pair.setting.nmi_floor(pair.ac - pair.rounding)
-    basis = _excluded_by(pair, bounds.method, published[0], hull[0], upper[0])
-    if basis is None and pair.nmi + pair.rounding < nmi_floor - 1e-9:
+    # The most general reason first.
+    basis = Basis.NOTHING
+    if not _multiple_exists(pair):
+        basis = Basis.WHOLE_SAMPLES
+    elif in_any_runs:
+        basis = Basis.ANY_RUNS
+    elif published[0] > upper[0] + NUMERICAL_SLACK:
+        basis = Basis.EXACT_RUNS
+    elif pair.nmi + pair.rounding < nmi_floor - 1e-9:
         basis = Basis.NMI_FLOOR
-    result = replace(
-        result,
-        verdict=Possibility.IMPOSSIBLE if basis else Possibility.UNDECIDED,
-        basis=basis or Basis.NOTHING,
-        nmi_floor=nmi_floor,
-    )
+    found = replace(found, basis=basis, nmi_floor=nmi_floor)
     if bounds.method is Method.NONE:
-        return result
+        return found
     return replace(
-        result,
+        found,
         nmi_bound=float(upper[0]),
         margin=float(published[0] - upper[0]),
         nmi_bound_any=float(hull[0]),
         margin_any=float(published[0] - hull[0]),
         margin_wide=float(published[1] - upper[1]),
     )
-
-
-def _excluded_by(
-    pair: Pair, method: Method, published: float, hull: float, upper: float
-) -> Basis | None:
-    """Return which upper bound excludes a pair, the most general one first."""
-    if not _multiple_exists(pair):
-        return Basis.WHOLE_SAMPLES
-    if method is Method.NONE:
-        return None
-    if published > hull + NUMERICAL_SLACK:
-        return Basis.ANY_RUNS
-    return Basis.EXACT_RUNS if published > upper + NUMERICAL_SLACK else None
 
 
 def _multiple_exists(pair: Pair) -> bool:
@@ -266,41 +260,28 @@ def _multiple_exists(pair: Pair) -> bool:
 
 
 def _with_witness(found: PairVerdict) -> PairVerdict:
-    """Turn ``undecided`` into ``possible`` where tables can be shown."""
-    if found.verdict is not Possibility.UNDECIDED:
-        return found
-    pair = found.pair
+    """Look for tables that show an undecided pair to be possible."""
+    pair, setting = found.pair, found.pair.setting
     witness = find_witness(
-        pair.setting.pool,
-        pair.setting.n_classes,
-        pair.setting.n_clusters,
+        setting.pool,
+        setting.n_classes,
+        setting.n_clusters,
         ac=pair.ac,
         nmi=pair.nmi,
         tolerance=pair.rounding,
         average=found.average,
-        runs=pair.setting.runs or 10,
+        runs=setting.runs or 10,
     )
     if witness is None:
         return found
-    return replace(
-        found,
-        verdict=Possibility.POSSIBLE,
-        basis=Basis.WITNESS,
-        witness=witness,
-    )
+    return replace(found, basis=Basis.WITNESS, witness=witness)
 
 
 def verdicts_frame(verdicts: Sequence[PairVerdict]) -> pd.DataFrame:
     """Return verdicts as a tidy frame, a line per pair and normalisation."""
     numbers = (
-        "ac_floor",
-        "margin_ac",
-        "nmi_bound",
-        "margin",
-        "nmi_bound_any",
-        "margin_any",
-        "margin_wide",
-        "nmi_floor",
+        *("ac_floor", "margin_ac", "nmi_bound", "margin"),
+        *("nmi_bound_any", "margin_any", "margin_wide", "nmi_floor"),
     )
     lines = [
         {

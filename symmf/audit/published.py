@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import io
 import json
 from collections.abc import Callable, Iterable, Sequence
 from importlib import metadata, resources
@@ -13,7 +12,6 @@ import pandas as pd
 
 from symmf.audit.contingency import AVERAGES
 from symmf.audit.judge import (
-    Basis,
     Pair,
     PairVerdict,
     Possibility,
@@ -27,28 +25,6 @@ from symmf.paper import DATASET_TITLES, ROWS, class_sizes, published_values
 AUDIT_FILE = "audit.csv"
 WITNESS_FILE = "witnesses.json"
 DIGEST_FILE = "inputs.sha256"
-# What the sentences and the page read of an audit.
-FRAME_COLUMNS = (
-    "dataset",
-    "row",
-    "n_classes",
-    "n_clusters",
-    "runs",
-    "decimals",
-    "ac",
-    "nmi",
-    "average",
-    "verdict",
-    "basis",
-    "ac_floor",
-    "margin_ac",
-    "nmi_bound",
-    "margin",
-    "margin_any",
-    "nmi_floor",
-    "witness_ac",
-    "witness_nmi",
-)
 
 
 def paper_pairs(runs: int | None = 10) -> dict[tuple[str, int, str], Pair]:
@@ -113,15 +89,15 @@ def common_verdicts(frame: pd.DataFrame) -> pd.Series:
     it is ``undecided`` if some are undecided, and else ``mixed``.
     """
     keys = [key for key in ("dataset", "name", "n_clusters", "row") if key in frame]
-    return frame.groupby(keys, sort=False)["verdict"].agg(_common_verdict)
 
+    def common(verdicts: pd.Series) -> str:
+        kinds = set(verdicts)
+        if len(kinds) == 1:
+            return str(kinds.pop())
+        undecided = Possibility.UNDECIDED in kinds
+        return str(Possibility.UNDECIDED if undecided else Possibility.MIXED)
 
-def _common_verdict(verdicts: pd.Series) -> str:
-    kinds = set(verdicts)
-    if len(kinds) == 1:
-        return str(verdicts.iloc[0])
-    undecided = Possibility.UNDECIDED in kinds
-    return str(Possibility.UNDECIDED if undecided else Possibility.MIXED)
+    return frame.groupby(keys, sort=False)["verdict"].agg(common)
 
 
 def cell_summary(frame: pd.DataFrame) -> pd.DataFrame:
@@ -167,7 +143,56 @@ def save_audit(
     write_text(folder / WITNESS_FILE, "[" + ",\n".join(lines) + "]\n")
 
 
-def inputs_digest(averages: Iterable[str], *, runs: int | None, search: bool) -> str:
+def make_audit(
+    folder: Path,
+    averages: Iterable[str] = AVERAGES,
+    *,
+    runs: int | None = 10,
+    search: bool = True,
+    progress: Callable[[float], object] | None = None,
+) -> pd.DataFrame:
+    """Judge all published pairs and write the files; return the frame as it is stored.
+
+    A digest of the inputs and of the files is written too, for :func:`stored_audit`.
+    """
+    from symmf.audit.words import markdown
+
+    averages = list(averages)
+    frame, verdicts = audit_paper(averages, runs=runs, search=search, progress=progress)
+    save_audit(frame, verdicts, folder)
+    write_text(folder / "audit.md", markdown(frame))
+    inputs = _inputs_digest(averages, runs=runs, search=search)
+    write_text(folder / DIGEST_FILE, f"{inputs} {_files_digest(folder)}\n")
+    return pd.read_csv(folder / AUDIT_FILE)
+
+
+def stored_audit(
+    folder: Path, averages: Iterable[str], *, runs: int | None, search: bool
+) -> pd.DataFrame | None:
+    """Return the audit in a folder if :func:`make_audit` would make the same one."""
+    inputs = _inputs_digest(averages, runs=runs, search=search)
+    return _read_audit(folder, inputs)
+
+
+def load_audit(results: Path) -> pd.DataFrame | None:
+    """Return the audit stored in a results folder, or None if there is none.
+
+    Files that are not as they were written count as none: the audit takes seconds.
+    """
+    return _read_audit(results / "audit")
+
+
+def _read_audit(folder: Path, inputs: str | None = None) -> pd.DataFrame | None:
+    """Read an audit whose files, and whose inputs if given, match the digests."""
+    try:
+        of_inputs, of_files = read_text(folder / DIGEST_FILE).split()
+        fits = of_files == _files_digest(folder) and inputs in (None, of_inputs)
+    except (OSError, ValueError):
+        return None
+    return pd.read_csv(folder / AUDIT_FILE) if fits else None
+
+
+def _inputs_digest(averages: Iterable[str], *, runs: int | None, search: bool) -> str:
     """Return a digest of all that decides the audit: pairs, options, code."""
     versions = [metadata.version(name) for name in ("numpy", "scipy", "scikit-learn")]
     pairs = [repr(pair) for pair in paper_pairs(runs).values()]
@@ -181,72 +206,8 @@ def inputs_digest(averages: Iterable[str], *, runs: int | None, search: bool) ->
     return digest.hexdigest()
 
 
-def make_audit(
-    folder: Path,
-    averages: Iterable[str] = AVERAGES,
-    *,
-    runs: int | None = 10,
-    search: bool = True,
-    digest: str = "",
-    progress: Callable[[float], object] | None = None,
-) -> pd.DataFrame:
-    """Judge all published pairs and write the files; return the frame as it is kept.
-
-    With a digest of the inputs the result can be recognised by :func:`kept_audit`.
-    """
-    from symmf.audit.words import markdown
-
-    frame, verdicts = audit_paper(averages, runs=runs, search=search, progress=progress)
-    save_audit(frame, verdicts, folder)
-    write_text(folder / "audit.md", markdown(frame))
-    if digest:
-        write_text(folder / DIGEST_FILE, f"{digest} {_files_digest(folder)}\n")
-    return pd.read_csv(folder / AUDIT_FILE)
-
-
-def kept_audit(folder: Path, digest: str) -> pd.DataFrame | None:
-    """Return the audit in a folder if it was made from these inputs and is whole."""
-    try:
-        kept = read_text(folder / DIGEST_FILE).split()
-        fits = kept == [digest, _files_digest(folder)]
-    except (OSError, UnicodeDecodeError):
-        return None
-    return _read_audit(folder / AUDIT_FILE) if fits else None
-
-
 def _files_digest(folder: Path) -> str:
     digest = hashlib.sha256()
     for name in (AUDIT_FILE, "audit.md", WITNESS_FILE):
         digest.update(read_file(folder / name))
     return digest.hexdigest()
-
-
-def load_audit(results: Path) -> pd.DataFrame | None:
-    """Return the audit kept in a results folder, or None if there is none.
-
-    A file that is not an audit of this version counts as none: it is made again in
-    seconds.
-    """
-    return _read_audit(results / "audit" / AUDIT_FILE)
-
-
-def _read_audit(path: Path) -> pd.DataFrame | None:
-    try:
-        frame = pd.read_csv(io.BytesIO(read_file(path)))
-    except (OSError, ValueError, pd.errors.ParserError):
-        return None
-    known = {
-        "dataset": DATASET_TITLES,
-        "row": ROWS,
-        "average": AVERAGES,
-        "verdict": list(Possibility),
-        "basis": list(Basis),
-    }
-    if not set(FRAME_COLUMNS) <= set(frame.columns) or not len(frame):
-        return None
-    if not all(frame[name].isin(list(values)).all() for name, values in known.items()):
-        return None
-    numbers = [name for name in FRAME_COLUMNS if name not in known]
-    if not all(pd.api.types.is_numeric_dtype(frame[name]) for name in numbers):
-        return None
-    return frame

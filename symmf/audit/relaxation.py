@@ -39,11 +39,6 @@ FEWEST_BOXES = 40
 FINEST_GRID = 1_000
 
 
-def cell_cap(p: float, q: float, ac: float, size: int) -> float:
-    """Return the bound of T6 on a cell with row sum p and column sum q; size is M."""
-    return ((size - 1) * ac - 1 + p + q) / size
-
-
 @dataclass(frozen=True, slots=True)
 class Columns:
     """All admissible column sums: cells [low, high] and which cells go together."""

@@ -8,12 +8,14 @@ from collections import Counter
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import lru_cache
+from typing import Self
 
 import numpy as np
 
 from symmf.audit.bounds import (
     Envelope,
     accuracy_floor,
+    balanced_pair_line,
     concave_majorant,
     fano_floor,
 )
@@ -115,14 +117,26 @@ class Setting:
         return fano_floor(ac, sizes, n_clusters)
 
 
-class Method(StrEnum):
+class NamedKind(StrEnum):
+    """A word for files, with what it says to a reader."""
+
+    meaning: str
+
+    def __new__(cls, word: str, meaning: str = "") -> Self:
+        """Make a member that equals its word."""
+        member = str.__new__(cls, word)
+        member._value_, member.meaning = word, meaning
+        return member
+
+
+class Method(NamedKind):
     """How the upper bounds of a setting were found."""
 
-    TABLES = "tables"  # every table enumerated
-    HULL = "hull"  # T4
-    LINE = "line"  # T5
-    COLUMNS = "columns"  # T7
-    NONE = "none"  # no bound at all
+    TABLES = "tables", "enumeration of every table"
+    HULL = "hull", "hull of all tables (T4)"
+    LINE = "line", "NMI <= 2 AC - 1 (T5)"
+    COLUMNS = "columns", "column relaxation (T7)"
+    NONE = "none", "no bound"
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,8 +196,9 @@ def _two_classes(pool: tuple[int, ...], smoothing: bool) -> Profile:
     if len(set(pool)) > 1:
         return Profile(Method.NONE)
     # T5 covers max and arithmetic; smoothing lifts its left end a little.
-    lifted = union_hulls([(1000, 1000)])[1].nmi[0] if smoothing else 0.0
-    line = Envelope(np.array([0.5, 1.0]), np.array([lifted, 1.0]))
+    line = balanced_pair_line(
+        lifted=union_hulls([(1000, 1000)])[1].nmi[0] if smoothing else 0.0
+    )
     nothing = Envelope(np.array([0.5]), np.array([1.0]))
     covered = ("max", "arithmetic")
     return Profile(

@@ -86,9 +86,8 @@ def _diagonals(values: FloatArray, height: int, width: int, slope: int) -> Float
 
 def smoothed_single_cluster(s1: int, s2: int) -> FloatArray:
     """Return the NMI values of one cluster after adding a sample per class."""
-    first = table_scores([[s1 + 1, 0], [s2, 1]]).nmi.values()
-    second = table_scores([[1, s1], [0, s2 + 1]]).nmi.values()
-    return np.array([max(pair) for pair in zip(first, second, strict=True)])
+    tables = [[[s1 + 1, 0], [s2, 1]], [[1, s1], [0, s2 + 1]]]
+    return np.asarray(table_scores(tables)[:, 1:].max(axis=0))
 
 
 def vertex_points(s1: int, s2: int) -> tuple[FloatArray, FloatArray]:

@@ -17,7 +17,7 @@ from functools import lru_cache
 import numpy as np
 from scipy.spatial import cKDTree
 
-from symmf.audit.contingency import AVERAGES, expand, scores_of_many
+from symmf.audit.contingency import AVERAGES, expand, table_scores
 from symmf.common.notation import FloatArray
 from symmf.common.seeds import generator
 from symmf.metrics import accuracy, nmi
@@ -172,7 +172,7 @@ def _distance(
     tables: Sequence[tuple[int, np.ndarray]], target: FloatArray, average: str
 ) -> float:
     counts = np.array([count for count, _ in tables])
-    scores = scores_of_many(np.stack([C for _, C in tables]))
+    scores = table_scores(np.stack([C for _, C in tables]))
     means = (counts[:, None] * scores).sum(axis=0) / counts.sum()
     return float(np.abs(means[[0, 1 + AVERAGES.index(average)]] - target).max())
 
@@ -229,7 +229,7 @@ def _library(pool: tuple[int, ...], n_classes: int, n_clusters: int) -> Library:
         else:
             weights = _class_weights(n_classes, n_clusters, rng, plain=k < 3)
             tables.append(_rounded(weights, sizes))
-    return Library(tables, scores_of_many(np.stack(tables)))
+    return Library(tables, table_scores(np.stack(tables)))
 
 
 def _class_weights(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import pandas as pd
@@ -40,25 +40,6 @@ _MEANS = {
 }
 
 
-METHODS = {
-    Method.TABLES: "enumeration of every table",
-    Method.HULL: "hull of all tables (T4)",
-    Method.LINE: "NMI <= 2 AC - 1 (T5)",
-    Method.COLUMNS: "column relaxation (T7)",
-    Method.NONE: "no bound",
-}
-
-BASES = {
-    Basis.AC_FLOOR: "AC is below its smallest value (T1)",
-    Basis.WHOLE_SAMPLES: "no whole number of samples gives this mean AC",
-    Basis.ANY_RUNS: "{method}; for any number of runs (T2)",
-    Basis.EXACT_RUNS: "{method}; for exactly {runs} (T3)",
-    Basis.NMI_FLOOR: "NMI is below its smallest value (Fano, T8)",
-    Basis.WITNESS: "explicit tables",
-    Basis.NOTHING: "no bound excludes it and no tables were found",
-}
-
-
 def basis_text(line: Mapping[Any, Any]) -> str:
     """Return in words what a verdict rests on, from a line of the audit's frame.
 
@@ -67,8 +48,8 @@ def basis_text(line: Mapping[Any, Any]) -> str:
     >>> basis_text({"basis": "exact_runs", "method": "hull", "runs": 10})
     'hull of all tables (T4); for exactly 10 runs (T3)'
     """
-    method = METHODS[Method(line["method"])]
-    return BASES[Basis(line["basis"])].format(method=method, runs=_runs(line["runs"]))
+    method = Method(line["method"]).meaning
+    return Basis(line["basis"]).meaning.format(method=method, runs=_runs(line["runs"]))
 
 
 def sentence(line: Mapping[Any, Any]) -> str:
@@ -214,43 +195,43 @@ def _summary_table(frame: pd.DataFrame) -> str:
 
 
 def _excluded_table(frame: pd.DataFrame, averages: Sequence[str]) -> str:
-    header = ["pair", "AC", "NMI"]
-    for average in averages:
-        header += [f"bound ({average})", "margin", "any"]
-    lines = []
-    for _, group in frame.groupby(["dataset", "n_clusters", "row"], sort=False):
-        records = group.to_dict("records")
-        if not any(r["verdict"] == Possibility.IMPOSSIBLE for r in records):
-            continue
-        line = [pair_label(records[0]), *_scores(records[0])]
-        for r in records:
-            if r["basis"] == Basis.AC_FLOOR:
-                line += [f"AC >= {r['ac_floor']:.4f}", f"{r['margin_ac']:+.4f} in AC"]
-                line.append("same")
-            elif r["verdict"] != Possibility.IMPOSSIBLE:
-                line += [r["verdict"], "", ""]
-            else:
-                line += [f"{r['nmi_bound']:.4f}", f"{r['margin']:+.4f}"]
-                line.append(f"{r['margin_any']:+.4f}")
-        lines.append(line)
-    return markdown_table(header, lines) if lines else "None."
+    def cells(r: Mapping[Any, Any]) -> list[str]:
+        if r["basis"] == Basis.AC_FLOOR:
+            bound = f"AC >= {r['ac_floor']:.4f}"
+            return [bound, f"{r['margin_ac']:+.4f} in AC", "same"]
+        if r["verdict"] != Possibility.IMPOSSIBLE:
+            return [r["verdict"], "", ""]
+        margins = [f"{r[name]:+.4f}" for name in ("margin", "margin_any")]
+        return [f"{r['nmi_bound']:.4f}", *margins]
+
+    header = [title for a in averages for title in (f"bound ({a})", "margin", "any")]
+    return _pairs_table(frame, Possibility.IMPOSSIBLE, header, cells)
 
 
 def _possible_table(frame: pd.DataFrame, averages: Sequence[str]) -> str:
-    header = ["pair", "AC", "NMI", *(f"witness ({average})" for average in averages)]
+    def cells(r: Mapping[Any, Any]) -> list[str]:
+        if r["verdict"] != Possibility.POSSIBLE:
+            return [r["verdict"]]
+        return [f"{r['witness_ac']:.4f} / {r['witness_nmi']:.4f}"]
+
+    header = [f"witness ({average})" for average in averages]
+    return _pairs_table(frame, Possibility.POSSIBLE, header, cells)
+
+
+def _pairs_table(
+    frame: pd.DataFrame,
+    verdict: Possibility,
+    header: Sequence[str],
+    cells: Callable[[Mapping[Any, Any]], list[str]],
+) -> str:
+    """Return a line for every pair with this verdict in some normalisation."""
     lines = []
     for _, group in frame.groupby(["dataset", "n_clusters", "row"], sort=False):
         records = group.to_dict("records")
-        if not any(r["verdict"] == Possibility.POSSIBLE for r in records):
-            continue
-        found = [
-            f"{r['witness_ac']:.4f} / {r['witness_nmi']:.4f}"
-            if r["verdict"] == Possibility.POSSIBLE
-            else str(r["verdict"])
-            for r in records
-        ]
-        lines.append([pair_label(records[0]), *_scores(records[0]), *found])
-    return markdown_table(header, lines) if lines else "None."
+        if (group["verdict"] == verdict).any():
+            shown = [cell for r in records for cell in cells(r)]
+            lines.append([pair_label(records[0]), *_scores(records[0]), *shown])
+    return markdown_table(["pair", "AC", "NMI", *header], lines) if lines else "None."
 
 
 def _scores(line: Mapping[Any, Any]) -> list[str]:

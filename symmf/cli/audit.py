@@ -118,22 +118,19 @@ def _audit_paper(
 ) -> None:
     from symmf.audit.published import (
         cell_summary,
-        inputs_digest,
-        kept_audit,
         make_audit,
+        stored_audit,
     )
     from symmf.audit.words import EXPLANATIONS, counts_sentence
     from symmf.cli.terminal import show_table
     from symmf.paper import DATASET_TITLES
 
-    digest = inputs_digest(averages, runs=runs, search=search)
-    frame = None if fresh else kept_audit(out, digest)
-    kept = frame is not None
+    asked: dict[str, Any] = {"averages": averages, "runs": runs, "search": search}
+    stored = None if fresh else stored_audit(out, **asked)
+    frame = stored
     if frame is None:
         with _progress("Judging 108 pairs") as tell:
-            frame = make_audit(
-                out, averages, runs=runs, search=search, digest=digest, progress=tell
-            )
+            frame = make_audit(out, **asked, progress=tell)
     summary = cell_summary(frame)
     summary["dataset"] = summary["dataset"].map(DATASET_TITLES)
     header = ["data set", "K", *summary.columns[2:]]
@@ -145,7 +142,7 @@ def _audit_paper(
     say(_wrapped(counts_sentence(frame)))
     say()
     say(_wrapped(EXPLANATIONS))
-    written = "Unchanged, in" if kept else "Written to"
+    written = "Written to" if stored is None else "Unchanged, in"
     say(f"\n{written} {out}: audit.csv, audit.md, witnesses.json")
 
 
