@@ -30,6 +30,18 @@ def coupled_objective(
     return trace_split_objective(fro2, H, P, MP) + mu * inner(D, D)
 
 
+def tied(P: FloatArray, MP: FloatArray, mu: float) -> tuple[FloatArray, FloatArray]:
+    """Return Q = P P^T + mu I and B = M P + mu P, the least squares in H given P.
+
+    Factors and products have a row per cluster, (k, n); H solves Q H = B.
+    """
+    Q = P @ P.T
+    if not mu:
+        return Q, MP
+    Q[np.diag_indices_from(Q)] += mu
+    return Q, P * P.dtype.type(mu) + MP
+
+
 def coupling_bound(
     problem: Problem, H0: FloatArray, *, sigma_n: str = "lanczos"
 ) -> float:

@@ -14,7 +14,8 @@ import numpy as np
 
 from symmf.common.notation import FloatArray
 from symmf.linalg import inner
-from symmf.solvers._workspace import beyond
+from symmf.solvers._coupling import tied
+from symmf.solvers._points import beyond
 
 # Sweeps end once one moves the factor by less than this share of the first (squared).
 _SETTLED = 0.01
@@ -100,12 +101,12 @@ def accelerated_hals(
 
     def step(beta: float) -> Pair:
         """Update V, then U, each from the other one extrapolated by beta."""
-        V_e, U_e = _beyond(now.V, last.V, beta), _beyond(now.U, last.U, beta)
-        XU_e = _beyond(now.XU, last.XU, beta)
-        V = sweeps(_nonnegative(V_e, beta), *tied(U_e, XU_e, mu), most_sweeps)
+        V_e, U_e = beyond(now.V, last.V, beta), beyond(now.U, last.U, beta)
+        XU_e = beyond(now.XU, last.XU, beta)
+        V = sweeps(np.maximum(V_e, 0), *tied(U_e, XU_e, mu), most_sweeps)
         XTV = times_transposed(V)
-        V_e, XTV_e = _beyond(V, now.V, beta), _beyond(XTV, now.XTV, beta)
-        U = sweeps(_nonnegative(U_e, beta), *tied(V_e, XTV_e, mu), most_sweeps)
+        V_e, XTV_e = beyond(V, now.V, beta), beyond(XTV, now.XTV, beta)
+        U = sweeps(np.maximum(U_e, 0), *tied(V_e, XTV_e, mu), most_sweeps)
         return pair(V, U, XTV)
 
     last = now = pair(V, U, times_transposed(V))
@@ -122,24 +123,3 @@ def accelerated_hals(
         first = False
         last, now = now, new
         yield now
-
-
-def _beyond(new: FloatArray, old: FloatArray, beta: float) -> FloatArray:
-    """Return new + beta (new - old), an array of its own if beta is not 0."""
-    return beyond(new, old, beta) if beta else new
-
-
-def _nonnegative(V: FloatArray, beta: float) -> FloatArray:
-    """Return max(V, 0); V is written over where :func:`_beyond` made it."""
-    return np.maximum(V, 0, out=V if beta else None)
-
-
-def tied(U: FloatArray, XU: FloatArray, mu: float) -> tuple[FloatArray, FloatArray]:
-    """Q and B of the least squares in V: U U^T + mu I and X U + mu U."""
-    Q = U @ U.T
-    if not mu:
-        return Q, XU
-    Q[np.diag_indices_from(Q)] += mu
-    B = U * U.dtype.type(mu)
-    B += XU
-    return Q, B

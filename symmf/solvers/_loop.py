@@ -10,6 +10,7 @@ from typing import TypeVar
 import numpy as np
 
 from symmf.common.notation import FloatArray
+from symmf.errors import InputError
 from symmf.linalg import (
     dense_objective,
     trace_objective,
@@ -212,7 +213,12 @@ class _Monitor:
 
     def result(self, stop: Stop) -> Factorization:
         """Return the last iterate that was kept, and the trace up to it."""
-        assert self.H is not None
+        if self.H is None:
+            name = type(self.solver).__name__
+            raise InputError(
+                f"The solver {name} yields nothing; its `iterates` must yield the "
+                "start first."
+            )
         trace = self.trace
         trace.shorten(self.n_iter + 1)
         return Factorization(

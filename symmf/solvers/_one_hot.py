@@ -30,9 +30,8 @@ def coordinate_moves(problem: Problem, H0: FloatArray) -> Iterates:
         for i in range(n):
             current = labels[i]
             # Without row i itself.
-            links = MH[i].copy()
+            links, sizes = MH[i].copy(), counts.copy()
             links[current] -= diagonal[i]
-            sizes = counts.copy()
             sizes[current] -= 1
             cost = sizes - 2 * links
             best = int(np.argmin(cost))
@@ -43,10 +42,9 @@ def coordinate_moves(problem: Problem, H0: FloatArray) -> Iterates:
                 MH[:, best] += column
                 counts[current] -= 1
                 counts[best] += 1
+                H[i, current], H[i, best] = 0, 1
                 labels[i] = best
                 moved = True
-        H = np.zeros_like(H)
-        H[np.arange(n), labels] = 1
         yield Iterate(H, objective=trace_objective(M.fro2, H, M.matmat(H)))
         if not moved and problem.tol > 0:
             return Stop.tolerance

@@ -12,7 +12,7 @@ from symmf.linalg import (
     spectral_norm,
     trace_objective,
 )
-from symmf.solvers._workspace import Point, Workspace
+from symmf.solvers._points import Point
 from symmf.solvers.base import Problem, Start
 
 # Vectors of the running estimate of sigma; sweeps before the first step.
@@ -34,7 +34,6 @@ class StepBound:
         M, n, H = problem.M, problem.n, start.H
         MH, G = M.matmat(H), H.T @ H
         self.point = Point(H, MH, G, trace_objective(M.fro2, H, MH, G))
-        self.workspace = Workspace(H)
         #: differences of f below this are rounding
         self.noise = 1e-14 * max(M.fro2, np.finfo(float).tiny)
         if M.dtype == np.float32:
@@ -45,7 +44,6 @@ class StepBound:
             self.power = BlockPower(_first_vectors(self.point, start.rng))
             for _ in range(_FIRST_SWEEPS):
                 self.power.update(H, M.matmat(self.power.V))
-        self._riding = np.empty((n, problem.k + _BLOCK), M.dtype)
         self._wait, self._steps_to_ride = _SHORTEST_WAIT, 0
         self._MV: FloatArray | None = None
         self._curvature: float | None = None
@@ -74,20 +72,15 @@ class StepBound:
             bounds.append(max(self._norm_M, h2 - M.eigenvalue_floor))
         return min(bounds)
 
-    def try_point(self, H: FloatArray, *needed: Point | None) -> Point:
-        """Form the product at a trial point; the block vectors ride along.
-
-        ``needed`` are earlier points whose products must not be overwritten.
-        """
+    def try_point(self, H: FloatArray) -> Point:
+        """Form the product at a trial point; the block vectors ride along."""
         M, k = self.problem.M, self.problem.k
+        self._MV = None
         if self.power is not None and self._steps_to_ride <= 0:
-            np.concatenate([H, self.power.V], axis=1, out=self._riding)
-            product = M.matmat(self._riding)
-            self._MV = product[:, k:].copy()
+            product = M.matmat(np.concatenate([H, self.power.V], axis=1))
+            MH, self._MV = (np.ascontiguousarray(V) for V in np.hsplit(product, [k]))
         else:
-            product = M.matmat(H)
-            self._MV = None
-        MH = self.workspace.keep_product(product[:, :k], self.point, *needed)
+            MH = M.matmat(H)
         G = H.T @ H
         return Point(H, MH, G, trace_objective(M.fro2, H, MH, G))
 

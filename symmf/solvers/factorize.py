@@ -11,7 +11,6 @@ import numpy as np
 from symmf.common.notation import FloatArray
 from symmf.common.seeds import RandomState, as_generator
 from symmf.common.validation import (
-    check_choice,
     check_name,
     check_number,
     check_options,
@@ -136,7 +135,7 @@ def factorize(
     if P0 is not None and not method.split:
         raise InputError(f"{method.title} has no second factor; leave P0 out.")
     check_number("n_starts", n_starts, least=1, whole=True)
-    columns = None if method.one_shot else _rank(problem, low_rank)
+    columns = None if method.one_shot else columns_for(problem, low_rank)
     rng = as_generator(random_state)
 
     def fit() -> Factorization:
@@ -178,15 +177,6 @@ def as_solver(solver: str | Solver, options: Mapping[str, Any]) -> Solver:
     known = [field.name for field in fields(kind)]
     check_options(f"Solver {solver!r}", options, known)
     return kind(**options)
-
-
-def _rank(problem: Problem, wanted: Any) -> int | None:
-    """Check ``low_rank`` and return the rank to use, if any."""
-    if not isinstance(wanted, str) and wanted is not None:
-        check_number("low_rank", wanted, least=problem.k, most=problem.n, whole=True)
-    elif wanted is not None:
-        check_choice("low_rank, unless it is a number,", wanted, ("auto",))
-    return columns_for(problem, wanted)
 
 
 def _check_sizes(

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import time
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
 from symmf.common.notation import FloatArray
+from symmf.common.validation import check_choice, check_number
 from symmf.similarity.operators import DenseOperator, SymmetricOperator
 from symmf.solvers._loop import run
 from symmf.solvers.base import Problem, Solver, Start, WarmStart
@@ -76,9 +78,16 @@ def warm_start(
     return Start(H=fit.H, P=fit.P, rng=start.rng), told
 
 
-def columns_for(problem: Problem, wanted: int | str | None) -> int | None:
-    """Return the rank to use, if any; ``auto`` is k + 10 for large dense matrices."""
-    if wanted == "auto":
+def columns_for(problem: Problem, wanted: Any) -> int | None:
+    """Check ``low_rank`` and return the rank to use, if any.
+
+    ``auto`` is k + 10 for large dense matrices.
+    """
+    if wanted is None:
+        return None
+    if isinstance(wanted, str):
+        check_choice("low_rank, unless it is a number,", wanted, ("auto",))
         costly = isinstance(problem.M, DenseOperator) and problem.n >= _DENSE_FROM
         return min(problem.k + _MORE, problem.n) if costly else None
-    return None if wanted is None else int(wanted)
+    check_number("low_rank", wanted, least=problem.k, most=problem.n, whole=True)
+    return int(wanted)

@@ -12,8 +12,8 @@ from symmf.errors import InputError
 from symmf.linalg import inner, largest_eigenvalue, spectral_norm, trace_objective
 from symmf.solvers._line_search import quartic_step
 from symmf.solvers._one_hot import coordinate_moves
+from symmf.solvers._points import Momentum, Point
 from symmf.solvers._step_bound import StepBound
-from symmf.solvers._workspace import Momentum, Point
 from symmf.solvers.base import Iterate, Iterates, Problem, Solver, Start, Stop, hold
 
 ACCELERATIONS = ("none", "momentum", "line_search")
@@ -148,8 +148,7 @@ def _backtrack(
     point, project = bound.point, problem.constraint.project
     y = momentum.extrapolate(point)
     for _ in range(_MAX_HALVINGS):
-        Z = bound.workspace.step(y, t, point, momentum.previous)
-        trial = bound.try_point(project(Z, y.H), momentum.previous)
+        trial = bound.try_point(project(y.step(t), y.H))
         moved = trial.squared_distance(point)
         enough = point.f - _ARMIJO * moved / t if t > 0 else point.f
         if trial.f <= enough or (may_rise and moved > 0):

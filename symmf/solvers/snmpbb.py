@@ -13,7 +13,7 @@ import numpy as np
 from symmf.common.notation import FloatArray
 from symmf.common.validation import check_number
 from symmf.linalg import inner, trace_objective
-from symmf.solvers._coupling import Coupling, check_coupling
+from symmf.solvers._coupling import Coupling, check_coupling, tied
 from symmf.solvers.base import Iterate, Iterates, Problem, Solver, Start, Stop
 
 _MAX_ROUNDS = 1000
@@ -209,7 +209,8 @@ def _laplacian(problem: Problem) -> Callable[[FloatArray], FloatArray]:
 
 def _system(Y: FloatArray, MY: FloatArray, w: float) -> tuple[FloatArray, FloatArray]:
     """Return Y^T Y + w I and M Y + w Y: the least-squares problem given Y."""
-    return Y.T @ Y + w * np.eye(Y.shape[1], dtype=Y.dtype), MY + w * Y
+    Q, B = tied(Y.T, MY.T, w)
+    return Q, B.T
 
 
 def _apply(X: FloatArray, G: FloatArray, graph: _Graph | None) -> FloatArray:

@@ -5,10 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-import numpy as np
-
 from symmf.common.notation import FloatArray
-from symmf.solvers._coupling import Coupling, check_coupling, coupled_objective
+from symmf.solvers._coupling import (
+    Coupling,
+    check_coupling,
+    coupled_objective,
+    tied,
+)
 from symmf.solvers._nnls import nnls_bpp
 from symmf.solvers.base import Iterate, Iterates, Problem, Solver, Start
 
@@ -44,6 +47,7 @@ class SymANLS(Solver):
 
     Examples
     --------
+    >>> import numpy as np
     >>> from symmf import factorize
     >>> U = np.random.default_rng(0).random((20, 2))
     >>> fit = factorize(U @ U.T, 2, solver="sym_anls", random_state=0)
@@ -83,6 +87,4 @@ class SymANLS(Solver):
 
 def half_step(P: FloatArray, MP: FloatArray, mu: float, warm: FloatArray) -> FloatArray:
     """Return argmin over H >= 0 of ||M - H P^T||^2 + mu ||H - P||^2."""
-    Q = np.asarray(P.T @ P, dtype=np.float64)
-    Q[np.diag_indices_from(Q)] += mu
-    return nnls_bpp(Q, (MP + mu * P).T, warm.T).T
+    return nnls_bpp(*tied(P.T, MP.T, mu), warm.T).T

@@ -11,8 +11,13 @@ import numpy as np
 from symmf.common.notation import FloatArray
 from symmf.common.validation import check_choice
 from symmf.errors import InputError
-from symmf.solvers._coupling import Coupling, check_coupling, coupled_objective
-from symmf.solvers._hals import accelerated_hals, sweep, tied
+from symmf.solvers._coupling import (
+    Coupling,
+    check_coupling,
+    coupled_objective,
+    tied,
+)
+from symmf.solvers._hals import accelerated_hals, sweep
 from symmf.solvers.base import Iterate, Iterates, Problem, Solver, Start
 from symmf.solvers.columnwise import sweep_pairs
 
