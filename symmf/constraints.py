@@ -47,7 +47,6 @@ class Constraint:
     meaning: ClassVar[str] = "any real matrix"
     #: project is the nearest point of the set
     exact: ClassVar[bool] = True
-    convex: ClassVar[bool] = True
     #: closed under multiplication by positive numbers, so a start may be rescaled
     cone: ClassVar[bool] = True
     nonnegative: ClassVar[bool] = False
@@ -110,7 +109,6 @@ class UnitRows(Constraint):
 
     name: ClassVar[str] = "unit_rows"
     meaning: ClassVar[str] = "every row has length 1"
-    convex: ClassVar[bool] = False
     cone: ClassVar[bool] = False
 
     def project(self, Z: FloatArray, previous: FloatArray | None = None) -> FloatArray:
@@ -140,7 +138,6 @@ class SparseRows(Constraint):
     s: int = 1
     name: ClassVar[str] = "sparse_rows"
     meaning: ClassVar[str] = "at most s nonzero entries in every row"
-    convex: ClassVar[bool] = False
 
     def check(self, _n: int, k: int) -> None:
         """Refuse an s that is not a whole number between 1 and k."""
@@ -164,8 +161,11 @@ class Orthogonal(Constraint):
 
     name: ClassVar[str] = "orthogonal"
     meaning: ClassVar[str] = "orthonormal columns"
-    convex: ClassVar[bool] = False
     cone: ClassVar[bool] = False
+
+    def check(self, n: int, k: int) -> None:
+        """Refuse more columns than rows, which cannot be orthonormal."""
+        check_number("k of orthogonal", k, most=n)
 
     def project(self, Z: FloatArray, _previous: FloatArray | None = None) -> FloatArray:
         """Return U V^T of the thin SVD (the paper prints U^T V)."""
@@ -234,7 +234,6 @@ class OneHotRows(Constraint):
 
     name: ClassVar[str] = "one_hot_rows"
     meaning: ClassVar[str] = "every row is a cluster indicator"
-    convex: ClassVar[bool] = False
     cone: ClassVar[bool] = False
     nonnegative: ClassVar[bool] = True
     discrete: ClassVar[bool] = True
@@ -243,10 +242,6 @@ class OneHotRows(Constraint):
         """Return the indicator of the largest entry (ties: the first)."""
         return _indicator(np.argmax(Z, axis=1), Z)
 
-    def contains(self, H: FloatArray, atol: float = 1e-8) -> bool:
-        """Each row is an indicator."""
-        return bool(np.allclose(H, self.project(H), rtol=0, atol=atol))
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NonnegativeUnitRows(Constraint):
@@ -254,7 +249,6 @@ class NonnegativeUnitRows(Constraint):
 
     name: ClassVar[str] = "nonnegative_unit_rows"
     meaning: ClassVar[str] = "nonnegative rows of length 1"
-    convex: ClassVar[bool] = False
     cone: ClassVar[bool] = False
     nonnegative: ClassVar[bool] = True
 
@@ -290,7 +284,6 @@ class SignedMax(Constraint):
     name: ClassVar[str] = "signed_max"
     meaning: ClassVar[str] = "the authors' one-entry rows; for reproduction only"
     exact: ClassVar[bool] = False
-    convex: ClassVar[bool] = False
     published_only: ClassVar[bool] = True
 
     def project(self, Z: FloatArray, _previous: FloatArray | None = None) -> FloatArray:

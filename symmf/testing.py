@@ -8,19 +8,46 @@ from __future__ import annotations
 
 import pickle
 from collections.abc import Iterator
-from typing import Any
+from contextlib import contextmanager
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any, ClassVar
 
 import numpy as np
 
 from symmf.common.notation import FloatArray
 from symmf.constraints import CONSTRAINTS, Constraint
+from symmf.linalg import dense_objective
 from symmf.solvers import Problem, Solver, Start, factorize
+from symmf.solvers.base import Iterate
 
 __all__ = ["check_constraint", "check_solver"]
 
 # Steps that are watched, and clusters and rows of the matrix that is factored.
 _STEPS, _K, _N = 15, 3, 24
-_SHAPES = ((1, 1), (7, 1), (5, 3), (12, 4))
+_SHAPES = ((1, 1), (1, 3), (7, 1), (5, 3), (12, 4))
+
+
+@contextmanager
+def _promise(what: str) -> Iterator[None]:
+    """Name what failed, whatever a stranger's code raises."""
+    try:
+        yield
+    except AssertionError:
+        raise
+    except Exception as error:
+        why = f"{type(error).__name__}: {error}"
+        raise AssertionError(f"{what} failed ({why}).") from error
+
+
+def _check_pickles(thing: object) -> None:
+    """Workers and stored results need that a copy through pickle is equal."""
+    name = type(thing).__name__
+    with _promise(f"Pickling {name}"):
+        assert pickle.loads(pickle.dumps(thing)) == thing, (
+            f"{name} does not come back from pickle; make it a frozen dataclass of "
+            "plain values at the top of a module."
+        )
 
 
 def check_constraint(constraint: Constraint) -> None:
@@ -31,63 +58,115 @@ def check_constraint(constraint: Constraint) -> None:
     >>> from symmf.constraints import Nonnegative
     >>> check_constraint(Nonnegative())
     """
-    name = type(constraint).__name__
-    assert isinstance(constraint, Constraint), f"{name} is no symmf.Constraint."
-    assert type(constraint) is Constraint or constraint.name != Constraint.name, (
-        f"{name} has no name of its own: give it the class attribute `name`."
+    kind = type(constraint)
+    assert isinstance(constraint, Constraint), (
+        f"{kind.__name__} is no symmf.constraints.Constraint."
     )
-    assert pickle.loads(pickle.dumps(constraint)) == constraint, (
-        f"{name} does not come back from pickle; make it a frozen dataclass of plain "
-        "values at the top of a module."
+    assert CONSTRAINTS.get(constraint.name, kind) is kind, (
+        f"{kind.__name__} has no name of its own: {constraint.name!r} is a set of "
+        "symmf. Give it the class attribute `name`."
     )
+    _check_pickles(constraint)
     rng = np.random.default_rng(0)
-    for n, k in _SHAPES:
+    possible = [shape for shape in _SHAPES if _is_possible(constraint, *shape)]
+    assert possible, f"{kind.__name__}.check refuses every shape."
+    for shape in possible:
+        with _promise(f"{kind.__name__} for matrices of shape {shape}"):
+            _check_start(constraint, *shape)
+            for size in (1e-3, 1.0, 1e3):
+                _check_projection(constraint, size * rng.standard_normal(shape), rng)
+
+
+def _is_possible(constraint: Constraint, n: int, k: int) -> bool:
+    """Whether the set says that it has (n, k) matrices."""
+    with _promise(f"{type(constraint).__name__}.check({n}, {k})"):
         try:
             constraint.check(n, k)
         except ValueError:
-            continue  # the set is empty for this shape, and says so
-        for size in (1e-3, 1.0, 1e3):
-            _check_projection(constraint, size * rng.standard_normal((n, k)), rng)
+            return False
+    return True
+
+
+def _check_start(constraint: Constraint, n: int, k: int) -> None:
+    where = f"{type(constraint).__name__}.start"
+    begin, again = (
+        constraint.start(np.random.default_rng(0), n, k, np.float32) for _ in "ab"
+    )
+    _check_array(where, begin, np.zeros((n, k), np.float32))
+    assert constraint.contains(begin, 1e-4), f"{where} is not in the set."
+    assert np.array_equal(begin, again), f"{where} gives two answers for one seed."
+
+
+def _check_array(where: str, found: Any, like: FloatArray) -> None:
+    """Shape and precision are those asked for, and all entries are numbers."""
+    assert isinstance(found, np.ndarray), f"{where} returns no array."
+    assert found.shape == like.shape, f"{where} returns {found.shape} for {like.shape}."
+    assert found.dtype == like.dtype, f"{where} returns {found.dtype} for {like.dtype}."
+    assert np.isfinite(found).all(), f"{where} has entries that are no numbers."
 
 
 def _check_projection(
     constraint: Constraint, Z: FloatArray, rng: np.random.Generator
 ) -> None:
     name, before = type(constraint).__name__, Z.copy()
-    H = constraint.project(Z)
+    H, again = constraint.project(Z, Z), constraint.project(Z, Z)
     assert np.array_equal(Z, before), f"{name}.project changes its argument."
-    assert H.shape == Z.shape, f"{name}.project returns {H.shape} for {Z.shape}."
-    assert constraint.contains(H), f"{name}.contains(project(Z)) is False."
+    for like in (Z, Z.astype(np.float32)):
+        _check_array(f"{name}.project", constraint.project(like), like)
+    assert np.array_equal(H, again), f"{name}.project gives two answers for one Z."
+    assert constraint.contains(H, 1e-8), f"{name}.contains(project(Z)) is False."
     assert not constraint.nonnegative or (H >= 0).all(), (
         f"{name} says nonnegative, and project gives {H.min():.3g}."
     )
-    begin = constraint.start(rng, *Z.shape)
-    assert constraint.contains(begin), f"{name}.start is not in the set."
     if constraint.cone:
         assert constraint.contains(2.0 * H), f"{name} says cone, but 2 H is outside."
-    if not constraint.exact:
-        return
+    if constraint.exact:
+        _check_nearest(constraint, Z, H, rng)
+
+
+def _check_nearest(
+    constraint: Constraint, Z: FloatArray, H: FloatArray, rng: np.random.Generator
+) -> None:
+    """No point of the set that we can think of is nearer to Z than H = project(Z)."""
+    name = type(constraint).__name__
     slack = 1e-9 * max(1.0, float(np.abs(Z).max()))
+    begin = constraint.start(rng, *Z.shape)
     for point in (H, begin, Z) if constraint.contains(Z) else (H, begin):
         assert np.abs(constraint.project(point) - point).max() <= slack, (
             f"{name} says exact, but projecting a feasible point moves it."
         )
+    steps = [step * rng.standard_normal(Z.shape) for step in (1e-3, 0.1, 1.0)]
+    rivals = [constraint.project(H + step) for step in steps]
+    further = [H + step for step in steps] + [
+        share * Z for share in np.arange(0, 1, 0.05)
+    ]
+    rivals += [point for point in further if constraint.contains(point, 0.0)]
     distance = float(np.linalg.norm(H - Z))
-    for step in (1e-3, 0.1, 1.0):
-        near = constraint.project(H + step * rng.standard_normal(Z.shape))
-        nearer = float(np.linalg.norm(near - Z))
-        assert distance <= nearer + slack, (
-            f"{name} says exact, but a point of the set is at {nearer:.6g} from Z and "
-            f"project(Z) at {distance:.6g}."
-        )
+    nearest = min(float(np.linalg.norm(rival - Z)) for rival in rivals)
+    assert distance <= nearest + slack, (
+        f"{name} says exact, but a point of the set is at {nearest:.6g} from Z and "
+        f"project(Z) at {distance:.6g}."
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Box(Constraint):
+    """Entries between -1/2 and 1/2: a set that no solver knows by name."""
+
+    name: ClassVar[str] = "a box"
+    cone: ClassVar[bool] = False
+
+    def project(self, Z: FloatArray, _previous: FloatArray | None = None) -> FloatArray:
+        return np.clip(Z, -0.5, 0.5)
 
 
 def check_solver(solver: Solver) -> None:
     """Check a solver on every set that it says it handles.
 
     Inputs stay as they were, the same seed gives the same bits, the first iterate is
-    the start, every further one is in the set and finite, and what it says it decreases
-    never rises.
+    the start, every further one is in the set and finite, with ``tol=0`` they do not
+    end, what is handed out beside H belongs to it, and what the solver says it
+    decreases never rises.
 
     Examples
     --------
@@ -96,17 +175,15 @@ def check_solver(solver: Solver) -> None:
     """
     name = type(solver).__name__
     assert isinstance(solver, Solver), f"{name} is no symmf.solvers.Solver."
-    assert pickle.loads(pickle.dumps(solver)) == solver, (
-        f"{name} does not come back from pickle; make it a frozen dataclass of plain "
-        "values at the top of a module."
-    )
-    for set_name in solver.constraints:
-        assert set_name in CONSTRAINTS, f"{name}: there is no set {set_name!r}."
-        constraint = CONSTRAINTS[set_name]()
-        if constraint.published_only and not solver.published:
-            continue
-        _check_runs(solver, constraint)
-        _check_iterates(solver, constraint)
+    _check_pickles(solver)
+    unknown = [known for known in solver.constraints if known not in CONSTRAINTS]
+    assert not unknown, f"{name}: there is no set {unknown[0]!r}."
+    sets = [CONSTRAINTS[known]() for known in solver.constraints]
+    for constraint in [*sets, *([_Box()] if solver.any_set else [])]:
+        if solver.published or not constraint.published_only:
+            with _promise(f"{name} with the set {constraint.name!r}"):
+                _check_runs(solver, constraint)
+                _check_iterates(solver, constraint)
 
 
 def _planted() -> FloatArray:
@@ -120,59 +197,70 @@ def _planted() -> FloatArray:
 def _check_runs(solver: Solver, constraint: Constraint) -> None:
     where = f"{type(solver).__name__} with the set {constraint.name!r}"
     M, H0 = _planted(), np.random.default_rng(1).random((_N, _K)) + 0.05
-    kept = M.copy(), H0.copy()
     more: dict[str, Any] = {"solver": solver, "constraint": constraint}
     begun = factorize(M, _K, H0=H0, max_iter=0, **more)
     assert solver.one_shot or np.array_equal(begun.H, H0), (
         f"{where}: the first iterate is not the start."
     )
     fits = [factorize(M, _K, random_state=7, max_iter=_STEPS, **more) for _ in "ab"]
+    assert np.array_equal(M, _planted()), f"{where} changes its inputs."
     assert np.array_equal(fits[0].H, fits[1].H), f"{where}: one seed, different bits."
-    factorize(M, _K, H0=H0, max_iter=_STEPS, **more)
-    for array, before in zip((M, H0), kept, strict=True):
-        assert np.array_equal(array, before), f"{where} changes its inputs."
-    assert np.isfinite(fits[0].H).all(), f"{where}: H has entries that are no numbers."
+    _check_array(where, fits[0].H, H0)
+    single = M.astype(np.float32)
+    fit = factorize(single, _K, random_state=7, max_iter=_STEPS, **more)
+    _check_array(where, fit.H, H0.astype(np.float32))
 
 
 def _check_iterates(solver: Solver, constraint: Constraint) -> None:
+    """Look at the iterates themselves, straight from the generator."""
+    from symmf.similarity import as_operator
+
     where = f"{type(solver).__name__} with the set {constraint.name!r}"
+    M, published = _planted(), solver.published
+    problem = Problem(
+        M=as_operator(M), k=_K, constraint=constraint, tol=0.0, published=published
+    )
+    rng = np.random.default_rng(2)
+    H0 = constraint.start(rng, _N, _K)
+    start = Start(H=H0.copy(), P=H0.copy() if solver.split else None, rng=rng)
+    steps = 1 if solver.one_shot else _STEPS
     values = []
-    for i, (H, P, value) in enumerate(_iterates(solver, constraint)):
-        assert H.shape == (_N, _K), f"{where}: iterate {i} has the shape {H.shape}."
+    for i, found in enumerate(islice(solver.iterates(problem, start), steps + 1)):
+        _check_array(f"{where}: iterate {i}", found.H, H0)
+        assert not solver.split or found.P is not None, f"{where}: split, but no P."
         # Of a split pair, the second factor is the one that must be in the set.
-        inside = H if P is None else P
+        inside = found.H if found.P is None else found.P
         assert i == 0 or constraint.contains(inside), (
             f"{where}: iterate {i} is not in the set."
         )
-        values.append(value)
-    if solver.never_rises and constraint.exact and None not in values:
-        rise = float(np.diff(np.array(values, dtype=float)).max(initial=0.0))
+        values.append(_check_beside(f"{where}: iterate {i}", solver, M, found))
+    assert len(values) == steps + 1, (
+        f"{where} ends after {len(values) - 1} iterations although tol is 0."
+    )
+    assert np.array_equal(start.H, H0), f"{where} changes its inputs."
+    if solver.never_rises and constraint.exact and not published:
+        rise = float(np.diff(values).max(initial=0.0))
         # The trace form of the objective resolves 1e-16 ||M||^2.
-        assert rise <= 1e-10 * float(np.sum(_planted() ** 2)), (
+        assert rise <= 1e-10 * float(np.sum(M**2)), (
             f"{where} says that {solver.never_rises} never rises, but it rises by "
             f"{rise:.3g}."
         )
 
 
-def _iterates(
-    solver: Solver, constraint: Constraint
-) -> Iterator[tuple[FloatArray, FloatArray | None, float | None]]:
-    """Yield factors and the decreasing value, straight from the generator."""
-    from symmf.similarity import as_operator
-
-    problem = Problem(
-        M=as_operator(_planted()),
-        k=_K,
-        constraint=constraint,
-        tol=0.0,
-        published=solver.published,
+def _check_beside(where: str, solver: Solver, M: FloatArray, found: Iterate) -> float:
+    """Compare what stands beside H with what it should be; return what decreases."""
+    f = dense_objective(M, found.H)
+    beside: dict[str, tuple[Any, Any]] = {"objective": (found.objective, f)}
+    beside["MH"] = found.MH, M @ found.H
+    if found.P is not None:
+        beside["MP"] = found.MP, M @ found.P
+    for name, (given, own) in beside.items():
+        assert given is None or np.allclose(given, own, rtol=1e-6, atol=1e-6), (
+            f"{where}: `{name}` is not that of its factors."
+        )
+    if found.merit is not None:
+        return found.merit
+    assert solver.never_rises in ("", "f"), (
+        f"{where}: {solver.never_rises} never rises, but there is no `merit`."
     )
-    rng = np.random.default_rng(2)
-    H0 = constraint.start(rng, _N, _K)
-    start = Start(H=H0, P=H0.copy() if solver.split else None, rng=rng)
-    steps = 1 if solver.one_shot else _STEPS
-    for _, found in zip(
-        range(steps + 1), solver.iterates(problem, start), strict=False
-    ):
-        value = found.objective if found.merit is None else found.merit
-        yield found.H.copy(), None if found.P is None else found.P.copy(), value
+    return f

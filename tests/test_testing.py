@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import islice
 from typing import ClassVar
 
 import numpy as np
@@ -81,7 +82,18 @@ class Moves(Ball):
 
 class Outside(Ball):
     def project(self, Z, _previous=None):
-        return Z + 10.0
+        return Z + Z.dtype.type(10)
+
+
+class Undefined(Ball):
+    def project(self, Z, _previous=None):
+        return Z * Z.dtype.type(np.nan)
+
+    def contains(self, _H, _atol=1e-8):
+        return True
+
+    def start(self, _rng, n, k, dtype):
+        return np.zeros((n, k), dtype)
 
 
 class Far(Ball):
@@ -89,17 +101,85 @@ class Far(Ball):
         return np.zeros_like(Z)
 
 
+class Corners(Ball):
+    """Feasible and idempotent, but not the nearest point."""
+
+    def project(self, Z, _previous=None):
+        outside = np.linalg.norm(Z, axis=1, keepdims=True) > 1
+        return np.where(outside, np.sign(Z) / float(np.sqrt(Z.shape[1])), Z)
+
+
+class Anywhere(Ball):
+    def contains(self, _H, _atol=1e-8):
+        return True
+
+
+class Restarts(Ball):
+    def start(self, _rng, n, k, dtype):
+        return Ball.project(self, np.random.default_rng().random((n, k)).astype(dtype))
+
+
+class Starts(Ball):
+    def start(self, _rng, n, k, dtype):
+        return np.full((n, k), 10, dtype)
+
+
+class Scaled(Ball):
+    cone = True
+
+
+class Signed(Ball):
+    nonnegative = True
+
+
+class Doubles(Ball):
+    def project(self, Z, _previous=None):
+        return Ball.project(self, Z).astype(float)
+
+
+class OneArgument(Ball):
+    def project(self, Z):
+        return Ball.project(self, Z)
+
+
+class Empty(Ball):
+    def check(self, _n, _k):
+        raise InputError("nothing is in it")
+
+
 class Nameless(Ball):
     name = "none"
+
+
+class Taken(Ball):
+    name = "nonnegative"
+
+
+class Open(Ball):
+    def __reduce__(self):
+        raise TypeError("it holds a file")
 
 
 @pytest.mark.parametrize(
     ("kind", "sentence"),
     [
-        (Moves, "changes its argument"),
-        (Outside, "contains"),
-        (Far, "says exact"),
+        (object, "is no symmf.constraints.Constraint"),
         (Nameless, "no name of its own"),
+        (Taken, "'nonnegative' is a set of symmf"),
+        (Open, "Pickling Open failed"),
+        (Empty, "refuses every shape"),
+        (Moves, "changes its argument"),
+        (OneArgument, "takes 2 positional arguments"),
+        (Doubles, "float64 for float32"),
+        (Undefined, "no numbers"),
+        (Outside, "start is not in the set"),
+        (Starts, "start is not in the set"),
+        (Restarts, "two answers for one seed"),
+        (Scaled, "says cone"),
+        (Signed, "says nonnegative"),
+        (Far, "feasible point moves"),
+        (Anywhere, "feasible point moves"),
+        (Corners, "says exact, but a point of the set is at"),
     ],
 )
 def test_what_a_set_breaks_is_named(kind, sentence):
@@ -108,9 +188,16 @@ def test_what_a_set_breaks_is_named(kind, sentence):
 
 
 class Writes(Steps):
-    def iterates(self, _problem, start):
-        start.H[:] = 1.0
-        yield Iterate(start.H)
+    def iterates(self, problem, start):
+        for found in Steps.iterates(self, problem, start):
+            yield found
+            start.H[:] = 1.0
+
+
+class Elsewhere(Steps):
+    def iterates(self, problem, start):
+        for found in Steps.iterates(self, problem, start):
+            yield Iterate(found.H + 1)
 
 
 class Restless(Steps):
@@ -125,15 +212,76 @@ class Rises(Steps):
 
     def iterates(self, _problem, start):
         for i in range(100):
-            yield Iterate(start.H, objective=float(i))
+            yield Iterate(start.H * (1 + i))
+
+
+class Unsaid(Rises):
+    never_rises = "phi"
+
+
+class Guesses(Steps):
+    def iterates(self, problem, start):
+        for i, found in enumerate(Steps.iterates(self, problem, start)):
+            yield Iterate(found.H, objective=100.0 - i)
+
+
+class Stale(Steps):
+    def iterates(self, problem, start):
+        MH = problem.M.matmat(start.H)
+        for found in Steps.iterates(self, problem, start):
+            yield Iterate(found.H, MH=MH)
+
+
+class Ends(Steps):
+    def iterates(self, problem, start):
+        yield from islice(Steps.iterates(self, problem, start), 3)
+
+
+class Nothing(Steps):
+    def iterates(self, problem, start):
+        yield from islice(Steps.iterates(self, problem, start), 0)
+
+
+class Infeasible(Steps):
+    constraints = ("nonnegative",)
+
+
+class AnySet(Steps):
+    any_set = True
+
+
+class UnknownSet(Steps):
+    constraints = ("positive",)
+
+
+class Single(Steps):
+    split = True
+
+
+class Fails(Steps):
+    def iterates(self, _problem, start):
+        yield Iterate(start.H)
+        raise ZeroDivisionError
 
 
 @pytest.mark.parametrize(
     ("kind", "sentence"),
     [
-        (Writes, "first iterate is not the start|changes its inputs"),
+        (object, "is no symmf.solvers.Solver"),
+        (UnknownSet, "no set 'positive'"),
+        (Writes, "changes its inputs"),
+        (Elsewhere, "first iterate is not the start"),
         (Restless, "different bits"),
         (Rises, "says that f never rises"),
+        (Unsaid, "there is no `merit`"),
+        (Guesses, "`objective` is not that of its factors"),
+        (Stale, "`MH` is not that of its factors"),
+        (Ends, "ends after 2 iterations although tol is 0"),
+        (Nothing, "must yield the start first"),
+        (Infeasible, "is not in the set"),
+        (AnySet, "'a box': iterate 1 is not in the set"),
+        (Single, "split, but no P"),
+        (Fails, "failed .ZeroDivisionError"),
     ],
 )
 def test_what_a_solver_breaks_is_named(kind, sentence):
