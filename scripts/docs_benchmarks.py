@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pandas as pd
 
+from scripts.benchmarks.race import decisions
 from symmf.common.texts import markdown_table
 
 # Solvers within this factor of the fastest are named beside it.
@@ -120,11 +121,10 @@ def runner_table(folder: Path) -> str:
     return f"{trials} take {told} times as long as a bare joblib loop."
 
 
-#: Name of the file, title, what the numbers are, and the table.
 def race_table(folder: Path) -> str:
     """Tell which solvers are fastest to 1.001 of the best f known, by problem."""
-    frame = pd.read_csv(folder / "race.csv", dtype={"threads": str})
-    frame = frame[2 * frame["reached_1.001"] >= frame["starts"]]
+    whole = pd.read_csv(folder / "race.csv", dtype={"threads": str})
+    frame = whole[2 * whole["reached_1.001"] >= whole["starts"]]
     rows = []
     for problem, group in frame.groupby("problem", sort=False):
         cells = [str(problem)]
@@ -139,9 +139,11 @@ def race_table(folder: Path) -> str:
             cells.append(", ".join(f"{n} ({v:.3g})" for n, v in near.items()) or "none")
         rows.append(cells)
     header = ["problem", "seconds, one thread", "seconds, default", "products"]
-    return markdown_table(header, rows, align="llll")
+    table = markdown_table(header, rows, align="llll")
+    return "\n\n".join([table, *decisions(whole)])
 
 
+#: Name of the file, title, what the numbers are, and the table.
 TABLES: dict[str, tuple[str, str, Callable[[Path], str]]] = {
     "fits": (
         "Whole fits",

@@ -224,7 +224,9 @@ def race(starts: int, limit: float, largest: int) -> None:
 
     runs, best = parts.measure(starts, limit, largest)
     facts = {"starts": starts, "limit": limit, "best": best}
-    save("race", parts.summary(runs), facts)
+    table = parts.summary(runs)
+    save("race", table, facts)
+    click.echo("\n".join(parts.decisions(table)))
 
 
 @main.command()

@@ -26,7 +26,7 @@ from symmf.solvers import SOLVERS, Problem, Solver, Start
 from symmf.solvers._line_search import quartic_step
 from symmf.solvers._start import draw_start
 from symmf.solvers.base import Iterate, Iterates
-from symmf.solvers.low_rank import warm_start
+from symmf.solvers.low_rank import columns_for, warm_start
 
 TARGETS = (1.01, 1.001)
 # A solver that has not moved f by this share in so many iterations has ended.
@@ -34,6 +34,11 @@ _STANDSTILL, _PATIENCE = 1e-9, 20
 # A run ends this near to the best f that any run reached so far: the targets are behind
 # it, and what follows is not counted.
 _NEAR_ENOUGH = 1.0001
+# Ratio to the fastest solver at which the picture ends.
+_FARTHEST = 100.0
+MOMENTUM = "projected gradient, momentum"
+LOW_RANK = "low rank, then momentum"
+CANDIDATE = "Barzilai-Borwein on f (candidate)"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,9 +92,9 @@ def contestants() -> dict[str, Solver]:
     gradient = SOLVERS["projected_gradient"]
     named: dict[str, Solver] = {
         "projected gradient": gradient(),
-        "projected gradient, momentum": gradient(acceleration="momentum"),
-        "low rank, then momentum": LowRankStart(),
-        "Barzilai-Borwein on f (candidate)": BarzilaiBorwein(),
+        MOMENTUM: gradient(acceleration="momentum"),
+        LOW_RANK: LowRankStart(),
+        CANDIDATE: BarzilaiBorwein(),
         "sym_hals, extrapolated": SOLVERS["sym_hals"](acceleration="extrapolation"),
         "newton, cg": SOLVERS["newton"](method="cg"),
     }
@@ -255,8 +260,10 @@ def measure(starts: int, limit: float, largest: int) -> tuple[pd.DataFrame, dict
                     least = min([least, *run["f"]])
                     runs[solver_name, threads, seed] = run
         best[name] = least
+        auto = columns_for(Problem(M=M, k=k), "auto") is not None
         for (solver_name, threads, seed), run in runs.items():
-            row = {"problem": name, "n": M.shape[0], "k": k, "solver": solver_name}
+            row = {"problem": name, "n": M.shape[0], "k": k, "auto": auto}
+            row["solver"] = solver_name
             row |= {"threads": threads or "default", "start": seed}
             row["least"] = float(run["f"].min()) / best[name] if len(run) else np.nan
             for target in TARGETS:
@@ -274,7 +281,8 @@ def measure(starts: int, limit: float, largest: int) -> tuple[pd.DataFrame, dict
 def summary(runs: pd.DataFrame) -> pd.DataFrame:
     """Return medians over the starts, and how many of them got there."""
     groups = runs.groupby(["problem", "threads", "solver"], sort=False)
-    table = groups.agg(n=("n", "first"), k=("k", "first"), starts=("start", "size"))
+    firsts = {name: (name, "first") for name in ("n", "k", "auto")}
+    table = groups.agg(**firsts, starts=("start", "size"))
     table["least"] = groups["least"].median()
     for target in TARGETS:
         table[f"reached_{target}"] = groups[f"seconds_{target}"].count()
@@ -291,45 +299,105 @@ def profile(table: pd.DataFrame, unit: str = "seconds", target: float = 1.001) -
     column = f"{unit}_{target}"
     usable = table[f"reached_{target}"] * 2 >= table["starts"]
     wide = table.assign(value=table[column].where(usable)).pivot_table(
-        index="problem", columns="solver", values="value", dropna=False
+        index="problem", columns="solver", values="value", dropna=False, sort=False
     )
     return wide.div(wide.min(axis=1), axis=0)
 
 
+def decisions(table: pd.DataFrame) -> list[str]:
+    """Say what the race decides: the candidate's fate, and where a low rank pays.
+
+    The candidate becomes an option if it is the fastest on half of the problems;
+    ``low_rank="auto"`` should apply where a low-rank start saves time, and only there.
+    Both by the seconds to 1.001, on one thread.
+    """
+    rows = table[table["threads"].astype(str) == "1"]
+    ratios = profile(rows)
+    won = ratios.index[ratios[CANDIDATE] == 1]
+    fate = "an option" if 2 * len(won) >= len(ratios) else "no option"
+    sentences = [
+        f"Barzilai-Borwein steps on f, a candidate, are the fastest on {len(won)} of "
+        f"{len(ratios)} problems: {fate} (half of them were asked for)."
+    ]
+    cost = ratios[LOW_RANK] / ratios[MOMENTUM]
+    is_auto = rows.groupby("problem", sort=False)["auto"].first()
+    for taken, applies in ((True, "applies"), (False, "does not apply")):
+        shown = [
+            f"{problem} {'not reached' if np.isnan(ratio) else f'{ratio:.2f}'}"
+            for problem, ratio in cost[is_auto == taken].items()
+        ]
+        sentences.append(
+            f'Where `low_rank="auto"` {applies}, a low-rank start and momentum take so '
+            f"many times as long as momentum: {', '.join(shown) or 'nowhere'}."
+        )
+    return sentences
+
+
+# Of the best solvers; the others are grey.
+_COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7")
+_GREY = "#9a9aa2"
+
+
 def picture(table: pd.DataFrame) -> Any:
-    """Draw performance profiles in seconds: one thread, and default threads."""
+    """Draw performance profiles in seconds: one thread, and default threads.
+
+    Every line has its name at its right end; the best on one thread are in colour.
+    """
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(9, 4.2), layout="constrained")
+    figure = Figure(figsize=(11, 5), layout="constrained")
     axes = figure.subplots(1, 2, sharey=True)
-    styles = ["-", "--", ":", "-."]
-    for axis, (threads, rows) in zip(
-        axes, table.groupby("threads", sort=False), strict=False
-    ):
+    groups = table.groupby(table["threads"].astype(str), sort=False)
+    colours: dict[str, str] = {}
+    for axis, (threads, rows) in zip(axes, groups, strict=False):
         ratios = profile(rows)
-        order = ratios.le(2).mean().sort_values(ascending=False).index
-        for number, solver in enumerate(order):
+        # Best first, by the geometric mean of the ratios.
+        order = np.log(ratios.fillna(_FARTHEST)).mean().sort_values().index
+        colours = colours or dict(zip(order, _COLOURS, strict=False))
+        ends = {}
+        for solver in order:
             values = np.sort(ratios[solver].dropna().to_numpy())
             share = np.arange(1, len(values) + 1) / len(ratios)
-            if not len(values):
-                continue
+            ends[solver] = len(values) / len(ratios)
             axis.step(
-                [*values, 1000],
-                [*share, share[-1]],
+                [*values, _FARTHEST],
+                [*share, ends[solver]],
                 where="post",
-                color=f"C{number % 10}",
-                linestyle=styles[number // 10 % len(styles)],
-                label=solver,
+                color=colours.get(solver, _GREY),
+                linewidth=2.2 if solver in colours else 0.9,
+                zorder=3 if solver in colours else 2,
+            )
+        for solver, y in _apart(ends):
+            axis.annotate(
+                solver,
+                (1, y),
+                xycoords=("axes fraction", "data"),
+                xytext=(5, 0),
+                textcoords="offset points",
+                va="center",
+                fontsize=7.5,
+                color=colours.get(solver, "#55555c"),
+                annotation_clip=False,
             )
         axis.set_xscale("log")
-        axis.set_xlim(1, 100)
+        axis.set_xlim(1, _FARTHEST)
         axis.set_ylim(0, 1.02)
         axis.set_xlabel("seconds / seconds of the fastest solver")
-        label = "one thread" if str(threads) == "1" else "default threads"
+        label = "one thread" if threads == "1" else "default threads"
         axis.set_title(f"To 1.001 of the best f known, {label}", fontsize=10)
         axis.spines[["top", "right"]].set_visible(False)
-    axes[0].set_ylabel("share of problems")
-    axes[1].legend(
-        frameon=False, fontsize=7, loc="center left", bbox_to_anchor=(1, 0.5)
-    )
+    axes[0].set_ylabel("share of problems solved within this ratio")
     return figure
+
+
+def _apart(ends: dict[str, float], gap: float = 0.042) -> list[tuple[str, float]]:
+    """Return places for the names: near the ends of their lines, none on another."""
+    placed: list[tuple[str, float]] = []
+    below = 1.0 + gap
+    left = len(ends)
+    for solver, end in sorted(ends.items(), key=lambda item: -item[1]):
+        left -= 1
+        # Leave room for the names that follow.
+        below = max(min(end, below - gap), left * gap)
+        placed.append((solver, below))
+    return placed

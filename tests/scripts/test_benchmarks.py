@@ -259,11 +259,15 @@ def test_verdicts_are_counted_by_kind_of_data():
 
 
 def race_runs():
-    """Three solvers on one problem: fast, half as fast, and one that got nowhere."""
+    """Four solvers on one problem: fast, nearly as fast, slow, and one not there."""
+    from scripts.benchmarks.race import CANDIDATE, LOW_RANK, MOMENTUM
+
+    times = {CANDIDATE: 1.0, LOW_RANK: 1.4, MOMENTUM: 7.0, "d": np.nan}
     rows = []
     for threads in (1, "default"):
-        for solver, seconds in (("a", 1.0), ("b", 1.4), ("c", 9.0), ("d", np.nan)):
+        for solver, seconds in times.items():
             row = {"problem": "p", "n": 9, "k": 2, "solver": solver, "threads": threads}
+            row["auto"] = False
             for target in (1.01, 1.001):
                 row |= {
                     f"seconds_{target}": seconds,
@@ -280,11 +284,30 @@ def test_the_race_names_the_fastest_and_who_is_near(tmp_path) -> None:
 
     table = race.summary(race_runs())
     table.to_csv(tmp_path / "race.csv", index=False)
-    line = race_table(tmp_path).splitlines()[-1]
+    line = race_table(tmp_path).splitlines()[2]
     cells = [cell.strip() for cell in line.strip("|").split("|")]
-    assert cells == ["p", "a (1), b (1.4)", "a (1), b (1.4)", "c (1.11)"]
-    assert race.profile(table[table["threads"] == 1])["b"].tolist() == [1.4]
-    assert len(race.picture(table).axes) == 2
+    near = f"{race.CANDIDATE} (1), {race.LOW_RANK} (1.4)"
+    assert cells == ["p", near, near, f"{race.MOMENTUM} (1.43)"]
+    ratios = race.profile(table[table["threads"] == 1])
+    assert ratios[race.LOW_RANK].tolist() == [1.4]
+    names = {
+        text.get_text() for axis in race.picture(table).axes for text in axis.texts
+    }
+    assert names == {*ratios.columns}
+
+
+def test_the_race_decides_by_what_it_measured() -> None:
+    from scripts.benchmarks import race
+
+    table = race.summary(race_runs())
+    candidate, applies, elsewhere = race.decisions(table)
+    assert "fastest on 1 of 1 problems: an option" in candidate
+    assert applies.endswith("nowhere.")
+    assert elsewhere.endswith("p 0.20.")
+    table["solver"] = table["solver"].replace(
+        {race.CANDIDATE: "d", "d": race.CANDIDATE}
+    )
+    assert "fastest on 0 of 1 problems: no option" in race.decisions(table)[0]
 
 
 def test_the_race_counts_products_from_the_same_start() -> None:
