@@ -89,6 +89,6 @@ html_sidebars = {
     page: []
     for page in (
         *("start", "concepts", "algorithms", "study", "speed", "audit"),
-        *("architecture", "contribute"),
+        *("faq", "whatsnew", "cite", "architecture", "contribute"),
     )
 }

@@ -19,6 +19,7 @@ from pathlib import Path
 import pandas as pd
 
 from scripts.docs_benchmarks import quality_table, speed_page
+from scripts.readme.results import solvers_table, times_line
 from symmf.common.texts import markdown_table
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -121,8 +122,10 @@ PAGES: dict[str, Callable[[], str]] = {
     "hits": hits_page,
     "first_fit": first_fit_page,
     "audit": audit_page,
+    "solvers": solvers_table,
     "study": study_page,
     "speed": measured_page,
+    "times": lambda: times_line(REFERENCE),
 }
 
 

@@ -1,9 +1,9 @@
 """
-Can two published means belong together?
-========================================
+Two published means can contradict each other
+=============================================
 
 Accuracy and NMI of the same clusterings bound each other. For two classes of 72 samples
-the dark region is what means over any runs can reach; a published pair outside of it
+the points are what single runs can reach; a published pair outside of their convex hull
 cannot be a pair of means over the same runs, whatever the method.
 """
 

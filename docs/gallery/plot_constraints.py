@@ -1,6 +1,6 @@
 """
-Sets for H, side by side
-========================
+Smaller sets make H easier to read and fit less well
+====================================================
 
 The same matrix factored over different sets. Without a constraint H is the closed form,
 signs mixed; the smaller the set, the larger the error, and the easier H is to read.

@@ -1,9 +1,10 @@
 """
-Cluster digits
-==============
+Cluster images of digits without labels
+=======================================
 
-Eight by eight pictures of digits, no labels: ``SymMF`` builds a similarity, factors it
-and reads the clusters from the rows of H. Labels are used at the end only, to count.
+Eight by eight pictures of digits: ``SymMF`` builds a similarity, factors it and
+clusters the rows of H. Labels are used at the end only, to count how many digits are
+right.
 """
 
 import matplotlib.pyplot as plt

@@ -1,6 +1,6 @@
 """
-A, L, M and H
-=============
+From similarities to clusters in four matrices
+==============================================
 
 The four matrices of the framework for three groups of points: the similarity A, its
 Laplacian L, M = A - lambda L, and the factor H whose rows are clustered.

@@ -1,6 +1,6 @@
 """
-Images by their gradients
-=========================
+Gradients separate images that pixels do not
+============================================
 
 Small pictures of stripes in three directions, each of a random width and phase.
 Their pixels have little in common; histograms of oriented gradients do.

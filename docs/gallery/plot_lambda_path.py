@@ -1,9 +1,10 @@
 """
-A path of lambda
-================
+λ hardly changes the clusters
+=============================
 
-M = A - lambda L for eleven values of lambda at the price of a few runs: every start is
-the last result. On this data the scores hardly move with lambda, as in the study.
+M = A - lambda L is factored for eleven values of lambda in little more time than for
+one, because every run starts from the last result. On these data the scores hardly
+change with lambda, as in the study.
 """
 
 import matplotlib.pyplot as plt

@@ -1,11 +1,11 @@
 """
-Many rows
-=========
+How time grows with the number of rows
+======================================
 
-Time over the number of rows, for dense rows in 16 dimensions with ten groups. Nothing
-of size n x n is formed. Up to 20,000 rows all are learned from; above, 5000 landmarks
-are, and every row takes its place beside the nearest of them. The sizes are small here;
-set ``SYMMF_GALLERY_ROWS=1000000`` for the whole way.
+Dense rows in 16 dimensions with ten groups. Nothing of size n x n is stored. Up to
+20,000 rows a fit learns from all of them; from a larger table it learns 5000
+landmarks, and every row is assigned by the nearest of them. The sizes are small here;
+set ``SYMMF_GALLERY_ROWS=1000000`` to go further.
 """
 
 import os

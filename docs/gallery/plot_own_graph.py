@@ -1,9 +1,10 @@
 """
-Your own graph
-==============
+Find groups in a graph of your own
+==================================
 
-A graph is a sparse symmetric matrix of weights: hand it over as ``precomputed``. Here
-three groups with many edges inside and a few between them.
+A graph is a sparse symmetric matrix of weights: pass it with
+``similarity="precomputed"``. This one has three groups with many edges inside and a
+few between them.
 """
 
 import matplotlib.pyplot as plt

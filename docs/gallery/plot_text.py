@@ -1,9 +1,10 @@
 """
-Text with top terms
-===================
+Describe clusters of text by their terms
+========================================
 
-Short documents about three subjects, made by drawing words: counts in a sparse matrix
-are all that ``SymMF`` needs. Clusters are shown by the terms that set them apart.
+Short documents about three subjects, made by drawing words. ``SymMF`` needs counts in a
+sparse matrix; each cluster is described by the terms that are more frequent in it than
+elsewhere.
 """
 
 import matplotlib.pyplot as plt

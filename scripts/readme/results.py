@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
+from statistics import fmean
 
 import pandas as pd
 
 from symmf.common.texts import markdown_table
 from symmf.errors import InputError
 from symmf.paper import DATASET_TITLES
+from symmf.paper.roles import Role
+from symmf.paper.values import PROPOSED, published_values
 from symmf.reporting.results import Results, load_results
+from symmf.reporting.selection.arms import Arm, arms
 from symmf.reporting.tables.beyond import COLUMNS, beyond_table
 from symmf.reporting.verdicts.claims import ledger
 from symmf.reporting.verdicts.decision import ClaimVerdict
+from symmf.reporting.verdicts.scores import best_means, significant_differences
 from symmf.reporting.verdicts.values import compare, counts
 from symmf.solvers import SOLVERS
 
@@ -23,8 +29,7 @@ NOTHING = "No results yet: run `symmf run coil20`."
 
 def found_block(results: Results) -> str:
     """Return what the study found, in a few lines."""
-    comparison = compare(results)
-    tally = counts(comparison)
+    tally = counts(compare(results))
     if not any(n for verdict, n in tally.items() if verdict != "not run"):
         return NOTHING
     decided = ledger(results)
@@ -32,13 +37,52 @@ def found_block(results: Results) -> str:
     equal = Counter(each.decision.equal_terms for each in decided)
     del equal[None]
     lines = [
+        *(_arm_line(arm) for arm in arms(results)),
+        _means_line(results),
         f"- Of {own.total()} claims of the paper, in its own setting: {_claims(own)}; "
         f"of {equal.total()} that compare, on equal terms: {_claims(equal)}.",
         f"- Of {sum(tally.values())} published scores: {_listed(tally)}.",
         *_audit_line(results.folder / "audit" / "audit.csv"),
-        *_quality_line(results.folder / "benchmarks" / "quality.csv"),
     ]
     return "\n".join(lines)
+
+
+def _arm_line(arm: Arm) -> str:
+    """Tell how the proposed method does beside others on the same kind of input."""
+    shares = (best_means(arm), significant_differences(arm))
+    told = "; ".join(share.sentence for share in shares if share)
+    return f"- {arm.title[0].upper()}{arm.title[1:]}: {told or 'too few trials'}."
+
+
+def _means_line(results: Results) -> str:
+    """Tell the mean scores of the proposed method on each kind of input."""
+    means = proposed_means(results)
+    shown = ", ".join(
+        f"{ac:.3f} / {nmi:.3f} {name}" for name, (ac, nmi) in means.items()
+    )
+    return f"- Mean AC / NMI of the proposed method over the cells: {shown}."
+
+
+#: What the proposed method of an arm is.
+_PROPOSED = {
+    Role.COMPARISON: "as released",
+    Role.INNER_PRODUCTS: "converged on the same inner products",
+    Role.EQUAL_TERMS: "converged on the common graph",
+}
+
+
+def proposed_means(results: Results) -> dict[str, tuple[float, float]]:
+    """Return mean AC and NMI of the proposed method, published ones first."""
+    values = published_values()
+    published = values[values["row"] == PROPOSED].groupby("metric")["value"].mean()
+    means = {"published": (published["ac"], published["nmi"])}
+    for arm in arms(results):
+        rows = [arm.proposed(metric) for metric in ("ac", "nmi")]
+        cells = [[cell.mean for cell in row.cells.values()] for row in rows if row]
+        if len(cells) == len(rows):
+            ac, nmi = (fmean(each) for each in cells)
+            means[_PROPOSED[arm.role]] = (ac, nmi)
+    return means
 
 
 _PLURAL = {
@@ -81,18 +125,24 @@ def _audit_line(path: Path) -> list[str]:
     ]
 
 
-def _quality_line(path: Path) -> list[str]:
-    """Name the best general clusterers of the quality benchmark."""
-    if not path.exists():
-        return []
-    frame = pd.read_csv(path).sort_values("ari_mean", ascending=False)
+def quality_block(results: Results) -> str:
+    """Return mean ARI of general clusterers, on sets of the design and on others."""
+    folder = results.folder / "benchmarks"
+    if not (folder / "quality.csv").exists():
+        return NOTHING
+    frame = pd.read_csv(folder / "quality.csv").set_index("method")
+    facts = json.loads((folder / "quality.json").read_text(encoding="utf-8"))
+    unseen = facts.get("ari_on_common_unseen_sets", {})
     # Means over fewer data sets are not comparable.
     sets = int(frame["sets"].max())
-    whole = frame[frame["sets"] == sets].head(4)
-    shown = ", ".join(
-        f"{row['method']} {row['ari_mean']:.3f}" for _, row in whole.iterrows()
-    )
-    return [f"- Mean ARI over {sets} benchmark data sets: {shown}."]
+    whole = frame[frame["sets"] == sets].sort_values("ari_mean", ascending=False)
+    header = ["mean ARI", f"{sets} sets"]
+    header += [f"{unseen['sets']:.0f} held-out sets"] if unseen else []
+    rows = []
+    for method, mean in whole["ari_mean"].head(4).items():
+        held_out = [f"{unseen[method]:.3f}"] if unseen else []
+        rows.append([str(method), f"{mean:.3f}", *held_out])
+    return markdown_table(header, rows, "l" + "r" * (len(header) - 1))
 
 
 def beyond_block(results: Results) -> str:
@@ -136,7 +186,7 @@ def _pair(cell: pd.DataFrame) -> str:
     return " / ".join(shown)
 
 
-def solvers_block(results: Results) -> str:  # noqa: ARG001 - made from the registry
+def solvers_table() -> str:
     """Return the registered solvers: what each is, and on which sets."""
     rows = []
     for name, solver in SOLVERS.items():
@@ -148,11 +198,11 @@ def solvers_block(results: Results) -> str:  # noqa: ARG001 - made from the regi
     return markdown_table(["solver", "method", "H in", "never rises"], rows)
 
 
-def times_block(results: Results) -> str:
+def times_line(reference: Path) -> str:
     """Return how long the fits of the main experiments and of all of them took."""
     minutes = {
         path.parent.name: float(pd.read_csv(path)["seconds"].sum()) / 60
-        for path in sorted(results.folder.glob("*/trials.csv"))
+        for path in sorted(reference.glob("*/trials.csv"))
     }
     shown = [f"{n} {minutes[n]:.0f} min" for n in DATASET_TITLES if n in minutes]
     if not shown:
@@ -165,9 +215,8 @@ def times_block(results: Results) -> str:
 
 BLOCKS: dict[str, Callable[[Results], str]] = {
     "found": found_block,
+    "quality": quality_block,
     "beyond": beyond_block,
-    "solvers": solvers_block,
-    "times": times_block,
 }
 
 

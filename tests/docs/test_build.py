@@ -1,6 +1,7 @@
 """The documentation builds without a warning: pages, links and the API reference.
 
-The examples of the gallery are not run here: ``scripts/docs`` does that.
+It takes minutes; test_references.py looks at the same without a build. The examples of
+the gallery are not run here: ``scripts/docs`` does that.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ import pytest
 ROOT = Path(__file__).parents[2]
 
 
+@pytest.mark.slow
 def test_pages_links_and_api_reference_build_without_a_warning(tmp_path: Path) -> None:
     pytest.importorskip("sphinx_gallery", reason="needs the extra docs")
     # Pages of names that are gone would be warned about.

@@ -18,6 +18,8 @@ from scripts.docs_pages import (
     measured_page,
     study_page,
 )
+from scripts.readme.results import solvers_table
+from symmf.solvers import SOLVERS
 
 ROOT = REFERENCE.parents[1]
 
@@ -59,6 +61,11 @@ def test_the_speed_page_shows_every_measured_case():
         assert f"| {line.data} | {line.method} | {line.seconds_now:.2f} |" in page
     scale = pd.read_csv(folder / "scale.csv")
     assert all(f"| {n:,} |" in page for n in scale["n"])
+
+
+def test_every_solver_is_listed() -> None:
+    table = solvers_table()
+    assert [name for name in SOLVERS if f"| `{name}` |" not in table] == []
 
 
 def test_pages_are_texts():

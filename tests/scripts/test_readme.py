@@ -7,19 +7,32 @@ from pathlib import Path
 
 import pytest
 
-from scripts.readme.results import BLOCKS, refreshed, update_readme
+from scripts.readme.results import (
+    BLOCKS,
+    proposed_means,
+    quality_block,
+    refreshed,
+    update_readme,
+)
 from symmf.cli.main import COMMANDS
 from symmf.errors import InputError
-from symmf.reporting.results import load_results
-from symmf.solvers import SOLVERS
+from symmf.reporting.results import Results, load_results
+from symmf.reporting.selection.arms import arms
+from symmf.reporting.statistics.tests import ALPHA, pairwise_by_input
+from symmf.reporting.verdicts.scores import best_means
 
 ROOT = Path(__file__).parents[2]
 README = ROOT / "README.md"
 
 
-def test_numbers_are_those_of_the_committed_results() -> None:
+@pytest.fixture(scope="module")
+def reference() -> Results:
+    return load_results(ROOT / "results" / "reference")
+
+
+def test_numbers_are_those_of_the_committed_results(reference: Results) -> None:
     text = README.read_text(encoding="utf-8")
-    assert text == refreshed(text, load_results(ROOT / "results" / "reference")), (
+    assert text == refreshed(text, reference), (
         "README.md is out of date: run scripts/update-readme"
     )
 
@@ -44,9 +57,44 @@ def test_named_configurations_exist() -> None:
     assert [n for n in names if not (ROOT / "configs" / f"{n}.yaml").exists()] == []
 
 
-def test_every_solver_is_listed() -> None:
-    text = README.read_text(encoding="utf-8")
-    assert [name for name in SOLVERS if f"| `{name}` |" not in text] == []
+def test_what_it_says_of_the_paper_agrees_with_its_numbers(reference: Results) -> None:
+    means = proposed_means(reference)
+    released, converged = (
+        means["as released"],
+        means["converged on the same inner products"],
+    )
+    common = means["converged on the common graph"]
+    # "What decides is first whether a method has converged, and above all the graph."
+    for before, after in zip(released, converged, strict=True):
+        assert before < after
+    for before, after, graph in zip(released, converged, common, strict=True):
+        assert graph - after > after - before
+    # "As released, it is best nowhere and often significantly worse."
+    authors, *_, graph = arms(reference)
+    best = best_means(authors)
+    assert best is not None
+    assert best.n_yes == 0
+    # "Given the same graph, most methods cannot be told apart."
+    tests = pairwise_by_input(reference, "nmi")
+    on_graph = tests[tests["input"] == graph.title]
+    assert (on_graph["p_holm"] >= ALPHA).mean() > 0.5
+
+
+def test_held_out_sets_have_a_column(tmp_path: Path) -> None:
+    folder = tmp_path / "benchmarks"
+    folder.mkdir(parents=True)
+    (folder / "quality.csv").write_text("method,sets,ari_mean\nSymMF,9,0.5\n")
+    for facts, header in (
+        ("{}", "| mean ARI | 9 sets |"),
+        (
+            '{"ari_on_common_unseen_sets": {"sets": 7, "SymMF": 0.25}}',
+            "| mean ARI | 9 sets | 7 held-out sets |",
+        ),
+    ):
+        (folder / "quality.json").write_text(facts)
+        block = quality_block(load_results(tmp_path))
+        assert block.startswith(header)
+    assert block.endswith("| SymMF | 0.500 | 0.250 |")
 
 
 def test_the_example_prints_what_it_says(capsys: pytest.CaptureFixture[str]) -> None:
@@ -56,7 +104,7 @@ def test_the_example_prints_what_it_says(capsys: pytest.CaptureFixture[str]) -> 
 
 
 def test_the_page_stays_short() -> None:
-    assert len(README.read_text(encoding="utf-8").splitlines()) <= 150
+    assert len(README.read_text(encoding="utf-8").splitlines()) <= 120
 
 
 def test_only_the_parts_between_markers_change(tmp_path: Path) -> None:
@@ -74,6 +122,6 @@ def test_only_the_parts_between_markers_change(tmp_path: Path) -> None:
     assert not update_readme(page, tmp_path / "results")
 
 
-def test_missing_markers_are_named() -> None:
+def test_missing_markers_are_named(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="found:begin"):
-        refreshed("nothing here", load_results(ROOT / "results" / "reference"))
+        refreshed("nothing here", load_results(tmp_path))

@@ -111,11 +111,12 @@ def _judged(row: Row | None, key: CellKey) -> Cell | None:
 def best_everywhere(results: Results) -> Decision:
     """Decide whether the proposed row has the highest mean in every cell."""
     return _by_arm(
-        results, _best, "No cell has the proposed method and another row in 5 trials."
+        results, best_means, "No cell has the proposed method and another row in 5 trials."
     )
 
 
-def _best(arm: Arm) -> Share | None:
+def best_means(arm: Arm) -> Share | None:
+    """Count the values for which the proposed row of an arm has the highest mean."""
     n_won, lost = 0, []
     for metric, title in METRIC_TITLES.items():
         for key in _published_cells():
@@ -146,12 +147,13 @@ def improvement_significant(results: Results) -> Decision:
     """Decide whether every paired comparison is significantly in favour."""
     return _by_arm(
         results,
-        _significant,
+        significant_differences,
         "No comparison has enough trials to be significant at all.",
     )
 
 
-def _significant(arm: Arm) -> Share | None:
+def significant_differences(arm: Arm) -> Share | None:
+    """Count the comparisons of an arm in which the proposed row is better or worse."""
     better = worse = total = 0
     for metric in METRIC_TITLES:
         ours = arm.proposed(metric)
