@@ -1,4 +1,4 @@
-"""``python -m scripts.fuzz PART... [--seed S] [--count N] [--one I]``."""
+"""``python -m scripts.fuzz [PART...] [--seed S] [--start I] [--count N]``."""
 
 from __future__ import annotations
 
@@ -17,24 +17,17 @@ def main() -> int:
     # In the background a shell has it ignored, and whatever is started here would too.
     signal.signal(signal.SIGINT, signal.default_int_handler)
     from scripts.fuzz import faults, page
-    from scripts.fuzz.harness import attack, run_case
+    from scripts.fuzz.harness import attack
     from scripts.fuzz.parts import PARTS
 
     given = _arguments(list(PARTS))
     names = list(PARTS) if "all" in given.parts else given.parts
     if given.quick:
         names = [name for name in names if PARTS[name].quick]
-    if any(PARTS[name].faults for name in names if name in PARTS):
+    if any(PARTS[name].faults for name in names):
         faults.preload()
-    what = {name: part.what for name, part in PARTS.items()}
-    if given.one is not None:
-        part = PARTS[names[0]]
-        part.prepare()
-        report = run_case(part, given.seed, given.one)
-        print(report["verdict"], report["detail"], sep="\n")
-        return int(bool(report["detail"]))
     tallies = []
-    for name in [] if names == ["join"] else names:
+    for name in names:
         part = PARTS[name]
         count = part.full if given.full else given.count
         count = part.quick if given.quick else count
@@ -49,24 +42,23 @@ def main() -> int:
             f"{len(tally.failures)} failures",
             flush=True,
         )
-    print(f"\n{page.markdown(tallies, what)}")
+    what = {name: part.what for name, part in PARTS.items()}
+    if names:
+        print(f"\n{page.markdown(tallies, what)}")
     if given.write:
         found = page.load(given.keep, list(PARTS))
-        tallies = [tally for tally, _ in found]
         given.write.write_text(page.page(found, what), encoding="utf-8")
+        tallies = [tally for tally, _ in found]
     return int(any(tally.failures for tally in tallies))
 
 
 def _arguments(names: list[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m scripts.fuzz", description=__doc__)
-    parser.add_argument("parts", nargs="+", choices=[*names, "all", "join"],
-                        metavar="PART",
-                        help=f"{', '.join(names)}, or all; join runs nothing and "
-                             "makes the page of what was kept")  # fmt: skip
+    parser.add_argument("parts", nargs="*", metavar="PART",
+                        help=f"{', '.join(names)}, or all")  # fmt: skip
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--count", type=int, default=200, help="cases of each part")
     parser.add_argument("--start", type=int, default=0, help="number of the first case")
-    parser.add_argument("--one", type=int, metavar="I", help="only case I, in full")
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--full", action="store_true", help="as many as a full run has")
     parser.add_argument("--quick", action="store_true", help="the quick selection")
@@ -75,10 +67,12 @@ def _arguments(names: list[str]) -> argparse.Namespace:
     parser.add_argument("--write", type=Path, metavar="FILE",
                         help="make the page of all parts that are kept")  # fmt: skip
     given = parser.parse_args()
+    if unknown := {*given.parts} - {*names, "all"}:
+        parser.error(f"no such part: {', '.join(sorted(unknown))}")
+    if not given.parts and not given.write:
+        parser.error("name a part, or all")
     if given.write and not given.keep:
         parser.error("--write needs --keep FOLDER, where the figures of the parts are")
-    if "join" in given.parts and (given.parts != ["join"] or not given.write):
-        parser.error("join stands alone, with --keep FOLDER and --write FILE")
     return given
 
 

@@ -11,6 +11,7 @@ from importlib import metadata
 from pathlib import Path
 
 from scripts.fuzz.harness import VERDICTS, Tally
+from symmf.common.texts import markdown_table
 
 _LIBRARIES = ("symmf", "numpy", "scipy", "scikit-learn", "pandas", "h5py", "PyYAML")
 
@@ -41,21 +42,15 @@ def load(folder: Path, order: Sequence[str]) -> list[tuple[Tally, dict[str, str]
 
 def markdown(tallies: Sequence[Tally], what: Mapping[str, str]) -> str:
     """Return the table of all parts."""
-    rows = [["part", "what is tried", "tried", *VERDICTS]]
+    rows = []
     for tally in tallies:
         counts = [str(tally.counts[verdict]) for verdict in VERDICTS]
         rows.append([tally.part, what[tally.part], str(tally.tried), *counts])
     total = [str(sum(tally.counts[v] for tally in tallies)) for v in VERDICTS]
     tried = str(sum(tally.tried for tally in tallies))
     rows.append(["all", "", tried, *total])
-    return _table(rows, texts=2)
-
-
-def _table(rows: Sequence[Sequence[str]], *, texts: int) -> str:
-    """Return rows as Markdown; the columns after ``texts`` hold numbers."""
-    header, *body = rows
-    line = ["---"] * texts + ["---:"] * (len(header) - texts)
-    return "".join(f"| {' | '.join(row)} |\n" for row in (header, line, *body))
+    header = ["part", "what is tried", "tried", *VERDICTS]
+    return markdown_table(header, rows, "ll" + "r" * (len(header) - 2)) + "\n"
 
 
 def failures(tally: Tally) -> str:
@@ -64,7 +59,7 @@ def failures(tally: Tally) -> str:
     for failure in tally.failures:
         command = (
             f"python -m scripts.fuzz {tally.part} --seed {tally.seed} "
-            f"--one {failure['index']}"
+            f"--start {failure['index']} --count 1"
         )
         texts.append(f"{failure['verdict']}: {command}\n{failure['detail']}\n")
     return "\n".join(texts)
@@ -125,8 +120,7 @@ def _failed(tallies: Sequence[Tally]) -> str:
 
 def _made(found: Sequence[tuple[Tally, Mapping[str, str]]]) -> str:
     """Say when each part ran, how long, and the versions of everything."""
-    rows = [["part", "date", "seed", "cases", "seconds"]]
-    rows += [
+    rows = [
         [tally.part, made["date"], str(tally.seed), str(tally.cases),
          f"{tally.seconds:.0f}"]
         for tally, made in found
@@ -139,4 +133,5 @@ def _made(found: Sequence[tuple[Tally, Mapping[str, str]]]) -> str:
         f"{', '.join(parts)}: {words.removeprefix('system ')}."
         for words, parts in versions.items()
     ]
-    return _table(rows, texts=2) + "\n" + "\n\n".join(lines) + "\n"
+    table = markdown_table(["part", "date", "seed", "cases", "seconds"], rows, "llrrr")
+    return f"{table}\n\n" + "\n\n".join(lines) + "\n"

@@ -57,7 +57,7 @@ def test_parts_that_ran_apart_are_joined_in_one_page(tmp_path: Path) -> None:
         done = run("-m", "scripts.fuzz", part, "--seed", seed, "--count", "2", *keep)
         assert done.returncode == 0, done.stdout + done.stderr
     path = tmp_path / "page.md"
-    done = run("-m", "scripts.fuzz", "join", *keep, "--write", str(path))
+    done = run("-m", "scripts.fuzz", *keep, "--write", str(path))
     assert done.returncode == 0, done.stderr
     page = path.read_text()
     assert "python -m scripts.fuzz numerics --seed 3 --count 2" in page
@@ -75,5 +75,5 @@ def test_a_page_tells_failures_and_strikes() -> None:
     tally.add({"verdict": "lost", "tried": 1, "index": 5, "detail": "gone"})
     text = page([(tally, {"date": "2026-01-01", "Python": "3.11"})], {"x": "what"})
     assert "- SIGKILL of the run: 3" in text
-    assert "lost: python -m scripts.fuzz x --seed 7 --one 5" in text
+    assert "lost: python -m scripts.fuzz x --seed 7 --start 5 --count 1" in text
     assert "| x | what | 4 | 0 | 3 | 0 | 0 | 0 | 1 |" in text
