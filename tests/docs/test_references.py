@@ -78,6 +78,7 @@ def public_object(name: str) -> object:
 def test_links_and_pictures_of_a_page_are_there(page: Path) -> None:
     text = text_of(page)
     links = re.findall(r"\]\(([^)\s]+)\)", text)
+    links += [f"{name}.md" for name in re.findall(r"\{doc\}`([\w/.]+)`", text)]
     assert [link for link in links if "://" not in link and dead(page, link)] == []
 
 
