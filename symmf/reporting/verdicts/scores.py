@@ -111,7 +111,9 @@ def _judged(row: Row | None, key: CellKey) -> Cell | None:
 def best_everywhere(results: Results) -> Decision:
     """Decide whether the proposed row has the highest mean in every cell."""
     return _by_arm(
-        results, best_means, "No cell has the proposed method and another row in 5 trials."
+        results,
+        best_means,
+        "No cell has the proposed method and another row in 5 trials.",
     )
 
 
