@@ -1,4 +1,3 @@
-import logging
 from pathlib import Path
 
 import h5py
@@ -7,9 +6,7 @@ import pytest
 from scipy import sparse
 from sklearn.cluster import KMeans
 
-from symmf.clustering.labels import kmeans as labels_module
 from symmf.clustering.labels import kmeans_rows, litekmeans
-from symmf.errors import InputError
 from symmf.metrics import accuracy
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "golden_compact.h5"
@@ -53,13 +50,6 @@ def test_the_run_with_the_least_unsquared_distance_is_kept(blobs):
     assert litekmeans(Z, 4, start_rows=starts).distance == pytest.approx(min(single))
 
 
-def test_replicates_in_batches_give_the_same(blobs, monkeypatch):
-    Z, _ = blobs
-    whole = litekmeans(Z, 4, random_state=5)
-    monkeypatch.setattr(labels_module, "_BATCH_ENTRIES", 500)
-    np.testing.assert_array_equal(litekmeans(Z, 4, random_state=5).labels, whole.labels)
-
-
 @pytest.mark.parametrize("read", [kmeans_rows, litekmeans])
 def test_planted_clusters_are_found(blobs, read):
     Z, y = blobs
@@ -75,14 +65,6 @@ def test_no_cluster_is_left_empty():
     assert np.isfinite(fit.centres).all()
 
 
-def test_filling_a_cluster_may_empty_another():
-    # Row 2, alone and farthest, is moved first and its own cluster is filled next.
-    labels = labels_module._fill_empty(
-        np.array([0, 0, 1, 0]), np.array([1.0, 2.0, 9.0, 0.5]), 3
-    )
-    np.testing.assert_array_equal(labels, [0, 1, 2, 0])
-
-
 def test_as_many_clusters_as_rows():
     Z = np.arange(6.0)[:, None]
     fit = litekmeans(Z, 6, random_state=0)
@@ -90,19 +72,3 @@ def test_as_many_clusters_as_rows():
     assert fit.distance == 0
     fit = litekmeans(np.ones((5, 2)), 5, random_state=0)
     assert len(set(fit.labels)) == 5
-
-
-@pytest.mark.parametrize("k", [0, 7])
-def test_a_wrong_number_of_clusters_gets_a_sentence(k):
-    for read in (kmeans_rows, litekmeans):
-        with pytest.raises(InputError, match="between 1 and 6"):
-            read(np.ones((6, 2)), k)
-
-
-def test_many_rows_get_fewer_restarts_and_the_log_says_so(blobs, monkeypatch, caplog):
-    Z, y = blobs
-    monkeypatch.setattr(labels_module, "MANY_ROWS", 30)
-    with caplog.at_level(logging.INFO, logger="symmf.clustering.labels"):
-        found = kmeans_rows(Z, 4, random_state=0)
-    assert "10 restarts with k-means++ instead of 20" in caplog.text
-    assert accuracy(y, found) == 1.0

@@ -318,15 +318,6 @@ def test_directions_of_many_documents_are_learned_from_a_part(monkeypatch):
     np.testing.assert_array_equal(again.H_, model.H_)
 
 
-def test_small_clusters_of_many_rows_are_those_of_a_part(monkeypatch):
-    X, _ = make_blobs(1500, n_features=6, centers=4, random_state=0)
-    usual = merge_rows(X, 4, n_micro=12, random_state=0).labels
-    monkeypatch.setattr("symmf.clustering.labels.merging.MANY_ROWS", 500)
-    found = merge_rows(X, 4, n_micro=12, random_state=0)
-    assert accuracy(usual, found.labels) > 0.98
-    assert np.bincount(found.labels).sum() == 1500
-
-
 @pytest.mark.parametrize("n", [4, 5, 6, 7, 8, 9, 12, 20])
 def test_clusters_of_a_handful_of_rows_are_found(n):
     y = np.arange(n) % 2

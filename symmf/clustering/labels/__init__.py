@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from symmf.clustering.labels.kmeans import MANY_ROWS, KMeansRun, kmeans_rows, litekmeans
+from symmf.clustering.labels.kmeans import KMeansRun, kmeans_rows, litekmeans
 from symmf.clustering.labels.merging import Merged, merge_path, merge_rows
 from symmf.clustering.labels.rows import (
     argmax_rows,
@@ -13,7 +13,6 @@ from symmf.clustering.labels.rows import (
 )
 
 __all__ = [
-    "MANY_ROWS",
     "KMeansRun",
     "Merged",
     "argmax_rows",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import warnings
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
@@ -15,18 +14,9 @@ from sklearn.exceptions import ConvergenceWarning
 from symmf.clustering.labels.rows import cluster_means, cluster_qr
 from symmf.common.notation import AnyMatrix, FloatArray, LabelArray
 from symmf.common.seeds import RandomState, as_generator, spawn_seed
-from symmf.errors import InputError
-
-logger = logging.getLogger(__name__)
 
 Init = Literal["random", "k-means++", "cluster_qr"]
 INITS: tuple[Init, ...] = get_args(Init)
-
-# From this many rows on, rows times restarts is kept constant.
-MANY_ROWS = 50_000
-_FEWEST_RESTARTS = 3
-# Replicates share one product with the rows; the result may have this many entries.
-_BATCH_ENTRIES = 20_000_000
 
 
 def kmeans_rows(
@@ -45,21 +35,9 @@ def kmeans_rows(
     drawn uniformly, as the authors do; with many clusters even 20 such starts may all
     miss one. ``init="cluster_qr"``: the first of the ``n_init`` runs starts from what
     pivoted QR finds, the others from k-means++; made for the rows of n_clusters
-    eigenvectors, where a few runs then do what many random ones do. Above 50,000 rows
-    there are fewer restarts (at least 3), none from rows drawn uniformly, and the log
-    says so. ``weights``: how often each row counts.
+    eigenvectors, where a few runs then do what many random ones do. ``weights``: how
+    often each row counts.
     """
-    n = Z.shape[0]
-    _check(n_clusters, n)
-    if n > MANY_ROWS and n_init > _FEWEST_RESTARTS:
-        few = max(_FEWEST_RESTARTS, n_init * MANY_ROWS // n)
-        logger.info(
-            "k-means on %d rows: %d restarts with k-means++ instead of %d",
-            n,
-            few,
-            n_init,
-        )
-        n_init, init = few, "k-means++" if init == "random" else init
     seed = spawn_seed(as_generator(random_state))
     starts: list[tuple[Any, int]] = [(init, n_init)]
     if init == "cluster_qr":
@@ -142,66 +120,45 @@ def litekmeans(
     >>> litekmeans(Z, 2, start_rows=[0, 1]).labels
     array([0, 0, 1, 1])
     """
-    n = Z.shape[0]
-    _check(n_clusters, n)
-    if start_rows is None:
+    starts = start_rows
+    if starts is None:
         rng = as_generator(random_state)
-        draws = [rng.choice(n, n_clusters, replace=False) for _ in range(n_init)]
-        starts = np.stack(draws)
-    else:
-        starts = np.atleast_2d(np.asarray(start_rows, dtype=np.intp))
-    size = max(1, _BATCH_ENTRIES // (n * n_clusters))
-    best: KMeansRun | None = None
-    for first in range(0, len(starts), size):
-        for run in _lloyd(Z, starts[first : first + size], max_iter):
-            if best is None or run.distance < best.distance:
-                best = run
-    assert best is not None
-    return best
-
-
-def _lloyd(Z: AnyMatrix, starts: Any, max_iter: int) -> list[KMeansRun]:
-    """Run Lloyd's iterations from several starts at once."""
-    n, (runs, k) = Z.shape[0], starts.shape
+        n = Z.shape[0]
+        starts = [rng.choice(n, n_clusters, replace=False) for _ in range(n_init)]
     if sparse.issparse(Z):
         squares = np.asarray(Z.multiply(Z).sum(axis=1)).ravel()
-        centres = np.stack([Z[rows].toarray() for rows in starts])
     else:
         squares = np.einsum("ij,ij->i", Z, Z)
-        centres = Z[starts]
-    labels = np.full((runs, n), -1, dtype=np.int64)
-    going = np.arange(runs)
+    starts = np.atleast_2d(np.asarray(starts, dtype=np.intp))
+    runs = [_lloyd(Z, squares, rows, max_iter) for rows in starts]
+    return min(runs, key=lambda run: run.distance)
+
+
+def _lloyd(Z: AnyMatrix, squares: FloatArray, rows: Any, max_iter: int) -> KMeansRun:
+    """Run Lloyd's iterations from the centres in some rows until labels repeat."""
+    k = len(rows)
+    centres = Z[rows].toarray() if sparse.issparse(Z) else Z[rows]
+    labels = np.full(len(squares), -1, dtype=np.int64)
     for _ in range(max_iter):
-        # ||z||^2 is the same for every centre; left out, as published.
-        D = _distances(Z, centres[going])
-        new = np.ascontiguousarray(np.argmin(D, axis=2).T)
-        for position, run in enumerate(going):
-            if np.bincount(new[position], minlength=k).min() == 0:
-                own = D[np.arange(n), position, new[position]] + squares
-                new[position] = _fill_empty(new[position], own, k)
-            centres[run] = cluster_means(Z, new[position], k)
-        same = np.all(new == labels[going], axis=1)
-        labels[going] = new
-        going = going[~same]
-        if going.size == 0:
+        D = _distances(Z, centres)
+        new = np.argmin(D, axis=1)
+        if np.bincount(new, minlength=k).min() == 0:
+            new = _fill_empty(new, D[np.arange(len(new)), new] + squares, k)
+        centres = cluster_means(Z, new, k)
+        same = np.array_equal(new, labels)
+        labels = new
+        if same:
             break
-    return [
-        KMeansRun(
-            labels=labels[run],
-            centres=centres[run],
-            distance=_total_distance(Z, squares, centres[run], labels[run]),
-        )
-        for run in range(runs)
-    ]
+    own = _distances(Z, centres)[np.arange(len(labels)), labels]
+    distance = float(np.sum(np.sqrt(np.maximum(own + squares, 0.0))))
+    return KMeansRun(labels=labels, centres=centres, distance=distance)
 
 
 def _distances(Z: AnyMatrix, centres: FloatArray) -> FloatArray:
-    """Return ||c||^2 - 2 z.c as (n, runs, k)."""
-    runs, k, m = centres.shape
-    flat = centres.reshape(runs * k, m)
-    D = np.asarray(Z @ flat.T) * -2.0
-    D += np.einsum("ij,ij->i", flat, flat)
-    return D.reshape(-1, runs, k)
+    """Return ||c||^2 - 2 z.c: ||z||^2, the same for all, is left out, as published."""
+    D = np.asarray(Z @ centres.T) * -2.0
+    D += np.einsum("ij,ij->i", centres, centres)
+    return D
 
 
 def _fill_empty(labels: LabelArray, distance: FloatArray, k: int) -> LabelArray:
@@ -217,17 +174,3 @@ def _fill_empty(labels: LabelArray, distance: FloatArray, k: int) -> LabelArray:
         farthest = np.argsort(-distance, kind="stable")[: missing.size]
         labels[farthest] = missing
         distance[farthest] = -np.inf
-
-
-def _total_distance(
-    Z: AnyMatrix, squares: FloatArray, centres: FloatArray, labels: LabelArray
-) -> float:
-    own = _distances(Z, centres[None])[np.arange(len(labels)), 0, labels]
-    return float(np.sum(np.sqrt(np.maximum(own + squares, 0.0))))
-
-
-def _check(n_clusters: int, n: int) -> None:
-    if not 1 <= n_clusters <= n:
-        raise InputError(
-            f"k-means needs between 1 and {n} clusters for {n} rows, not {n_clusters}."
-        )

@@ -16,15 +16,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from symmf.clustering.labels.kmeans import MANY_ROWS
 from symmf.clustering.labels.rows import cluster_means, cluster_sums, unit_rows
 from symmf.common.notation import FloatArray, LabelArray
 from symmf.common.seeds import RandomState, as_generator
 from symmf.common.validation import check_number
 
 _ITERATIONS = 8
-# Rows per centre that small clusters are made of at least, where there are many rows.
-_LEAST_ROWS = 40
 # Cosines with all centres are taken for so many entries at a time.
 _BLOCK_ENTRIES = 4_000_000
 
@@ -120,17 +117,7 @@ def merge_path(
 
 
 def _spherical(U: FloatArray, k: int, rng: np.random.Generator) -> LabelArray:
-    """Spherical k-means from random rows; few iterations, no restarts.
-
-    Above 50,000 rows centres are those of 50,000 of them (more with many centres).
-    """
-    most = max(MANY_ROWS, _LEAST_ROWS * k)
-    if len(U) > most:
-        part = U[np.sort(rng.choice(len(U), most, replace=False))]
-        labels = _spherical(part, k, rng)
-        used = np.unique(labels)
-        centres = unit_rows(cluster_sums(part, labels, k)[used])
-        return used[_nearest(U, centres)]
+    """Spherical k-means from random rows; few iterations, no restarts."""
     centres = U[rng.choice(len(U), k, replace=False)]
     for _ in range(_ITERATIONS):
         labels = _nearest(U, centres)
