@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol, Self
 
@@ -32,7 +32,7 @@ from symmf.linalg import top_eigenpairs
 from symmf.linalg.threads import one_thread
 from symmf.similarity import SymmetricOperator, build_similarity
 from symmf.similarity.transforms import clip_nonnegative
-from symmf.solvers import Factorization, Stop
+from symmf.solvers import Factorization, Stop, factorize
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -255,14 +255,57 @@ class NonnegativeSymmetric(Clusterer):
 
     similarity: str
     similarity_options: dict[str, Any] | None
+    n_restarts: int
+    max_iter: int
+    tol: Any
 
-    def _similarity(self, X: AnyMatrix) -> SymmetricOperator:
-        """Build A from X, clipped at zero where it has negative entries."""
-        options = self.similarity_options or {}
-        A = build_similarity(X, self.similarity, **options)
-        clipped = clip_nonnegative(A)
-        self.matrix_ = matrix_words(self.similarity, options, clipped=clipped is not A)
-        return clipped
+    def _best_fit(
+        self,
+        A: SymmetricOperator,
+        rng: np.random.Generator,
+        *,
+        tol: float,
+        **options: Any,
+    ) -> Factorization:
+        """Factor A from several starts, and keep the fit of the smallest objective.
+
+        ``tol`` is what the parameter stands for where it is None.
+        """
+        fits = [
+            factorize(
+                A,
+                self.n_clusters,
+                max_iter=self.max_iter,
+                tol=tol if self.tol is None else self.tol,
+                random_state=rng,
+                **options,
+            )
+            for _ in range(self.n_restarts)
+        ]
+        best = min(fits, key=lambda fit: float(fit.error[-1]))
+        self._store(best, A, self.matrix_)
+        return best
+
+    def _similarity(
+        self,
+        X: AnyMatrix,
+        usual: Mapping[str, Any] | None = None,
+        *,
+        symbol: str = "M",
+    ) -> SymmetricOperator:
+        """Build A from X, clipped at zero where it has negative entries.
+
+        ``usual`` are options of the similarity that go without saying; ``symbol`` is
+        what the method calls its matrix.
+        """
+        given = self.similarity_options or {}
+        A = build_similarity(X, self.similarity, **{**(usual or {}), **given})
+        nonnegative = clip_nonnegative(A)
+        clipped = nonnegative is not A
+        self.matrix_ = matrix_words(
+            self.similarity, given, clipped=clipped, symbol=symbol
+        )
+        return nonnegative
 
 
 def matrix_words(
@@ -286,12 +329,6 @@ def matrix_words(
     if weight:
         words.append(f"lambda {weight:g}")
     return f"{symbol}: {', '.join(words)}"
-
-
-def best_of(n_restarts: int, solve: Callable[[], Factorization]) -> Factorization:
-    """Run so many starts and return the one with the smallest objective."""
-    fits = [solve() for _ in range(n_restarts)]
-    return min(fits, key=lambda fit: float(fit.error[-1]))
 
 
 def warn_if_collapsed(

@@ -6,12 +6,11 @@ features at all, so that a published value above every classifier's can be named
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from scipy import sparse
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, clone
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.model_selection import StratifiedKFold, cross_val_predict
 from sklearn.naive_bayes import GaussianNB, MultinomialNB
@@ -24,25 +23,16 @@ from symmf.common.seeds import RandomState, as_generator
 from symmf.common.validation import check_name, check_number
 from symmf.errors import InputError
 
-
-def _naive_bayes(X: AnyMatrix, seed: int) -> Any:  # noqa: ARG001
-    """Multinomial where entries can be counts, Gaussian where some are negative."""
-    return GaussianNB() if X.min() < 0 else MultinomialNB()
-
-
-# Each takes X and a seed; the settings are the textbook ones and were not tuned.
-CLASSIFIERS: dict[str, Callable[[AnyMatrix, int], Any]] = {
-    "nearest": lambda X, seed: KNeighborsClassifier(1),  # noqa: ARG005
-    "nine_nearest": lambda X, seed: KNeighborsClassifier(9),  # noqa: ARG005
-    "linear_svm": lambda X, seed: LinearSVC(random_state=seed, dual="auto"),  # noqa: ARG005
-    "naive_bayes": _naive_bayes,
-    "shrunk_lda": lambda X, seed: LinearDiscriminantAnalysis(  # noqa: ARG005
-        solver="lsqr", shrinkage="auto"
-    ),
-    "kernel_nearest": lambda X, seed: KNeighborsClassifier(  # noqa: ARG005
-        9, metric="precomputed"
-    ),
-    "kernel_svm": lambda X, seed: SVC(kernel="precomputed", random_state=seed),  # noqa: ARG005
+#: the settings are the textbook ones and were not tuned
+CLASSIFIERS: dict[str, Any] = {
+    "nearest": KNeighborsClassifier(1),
+    "nine_nearest": KNeighborsClassifier(9),
+    "linear_svm": LinearSVC(dual="auto"),
+    # Entries can be counts; where some are negative the Gaussian one is taken.
+    "naive_bayes": MultinomialNB(),
+    "shrunk_lda": LinearDiscriminantAnalysis(solver="lsqr", shrinkage="auto"),
+    "kernel_nearest": KNeighborsClassifier(9, metric="precomputed"),
+    "kernel_svm": SVC(kernel="precomputed"),
 }
 # Classifiers that take the (n, n) similarities of the samples instead of rows.
 PAIRWISE = ("kernel_nearest", "kernel_svm")
@@ -114,7 +104,11 @@ class Ceiling(BaseEstimator):
         if smallest < 2:
             raise InputError("Every class needs at least 2 samples to be predicted.")
         seed = int(as_generator(self.random_state).integers(2**31))
-        model = CLASSIFIERS[self.classifier](X, seed)
+        model = clone(CLASSIFIERS[self.classifier])
+        if "random_state" in model.get_params():
+            model.set_params(random_state=seed)
+        if self.classifier == "naive_bayes" and X.min() < 0:
+            model = GaussianNB()
         if self.classifier == "shrunk_lda" and sparse.issparse(X):
             raise InputError(
                 "The classifier 'shrunk_lda' needs dense rows: add the step 'lsa'."
@@ -135,5 +129,5 @@ class Ceiling(BaseEstimator):
         return self
 
 
-#: methods that see the classes: they stand beside the clusterers, never among them
+#: methods that see the classes: listed apart from the clusterers
 CEILINGS: dict[str, Any] = {"ceiling": Ceiling}

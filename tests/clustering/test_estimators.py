@@ -280,7 +280,7 @@ def test_graphs_are_not_scaled_twice():
 def test_a_row_without_neighbours_stays_zero():
     A, _ = cliques([5, 5])
     A = np.pad(A, (0, 1))
-    E = njw_embedding(A, 2, np.random.default_rng(0))
+    _, E = njw_embedding(A, 2, np.random.default_rng(0))
     assert not E[-1].any()
     assert np.isfinite(E).all()
 

@@ -294,16 +294,17 @@ class GNMF(Clusterer):
     ) -> tuple[FloatArray, FloatArray]:
         """Draw U and V; of several draws, the best after a few iterations."""
         (n, m), k = X.shape, self.n_clusters
-        best: GNMFIterate | None = None
-        for _ in range(self.n_starts):
-            U = rng.random((m, k)).astype(X.dtype)
-            V = rng.random((n, k)).astype(X.dtype)
-            if self.n_starts == 1:
-                return U, V
-            end = next(islice(self._iterates(X, U, V), self.start_iter, None))
-            if best is None or end.objective < best.objective:
-                best = end
-        assert best is not None
+        starts = [
+            (rng.random((m, k)).astype(X.dtype), rng.random((n, k)).astype(X.dtype))
+            for _ in range(self.n_starts)
+        ]
+        if len(starts) == 1:
+            return starts[0]
+        ends = [
+            next(islice(self._iterates(X, U, V), self.start_iter, None))
+            for U, V in starts
+        ]
+        best = min(ends, key=lambda end: end.objective)
         return best.U, best.V
 
     def _iterates(

@@ -248,11 +248,11 @@ class NMF(Clusterer):
             X = ncut_weighted(X)
         (n, m), k = X.shape, self.n_clusters
         U, V = rng.random((m, k)), rng.random((n, k))
-        fit = self._run_in(np.float64 if self.published else X.dtype, X, U, V)
+        fit = self._run(np.float64 if self.published else X.dtype, X, U, V)
         if X.dtype != np.float64 and not np.isfinite(fit.last.objective):
             # A column may die with k above the rank; what makes up for it in the other
             # factor does not fit in single precision.
-            fit = self._run_in(np.float64, X, U, V)
+            fit = self._run(np.float64, X, U, V)
         factors = unit_columns(fit.last.U, fit.last.V)
         self.U_, self.V_ = (factor.astype(X.dtype, copy=False) for factor in factors)
         self._store_run(
@@ -268,14 +268,11 @@ class NMF(Clusterer):
         else:
             self.labels_ = kmeans_rows(self.V_, k, n_init=self.n_init, random_state=rng)
 
-    def _run_in(
+    def _run(
         self, kind: Any, X: AnyMatrix, U: FloatArray, V: FloatArray
     ) -> DataFit[NMFIterate]:
         """Run in a precision; least squares with a Gram matrix in single go astray."""
-        X = X if X.dtype == kind else X.astype(kind)
-        return self._run(X, U.astype(kind), V.astype(kind))
-
-    def _run(self, X: AnyMatrix, U: FloatArray, V: FloatArray) -> DataFit[NMFIterate]:
+        X, U, V = (array.astype(kind, copy=False) for array in (X, U, V))
         settled: Callable[[int, NMFIterate], bool]
         if self.published:
             iterates = nmf_iterates(X, U, V)

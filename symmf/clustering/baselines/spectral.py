@@ -6,37 +6,27 @@ from typing import Any
 
 import numpy as np
 
-from symmf.clustering.base import NonnegativeSymmetric, matrix_words
+from symmf.clustering.base import NonnegativeSymmetric
 from symmf.clustering.checks import check_restarts
-from symmf.clustering.labels import kmeans_rows
+from symmf.clustering.labels import kmeans_rows, unit_rows
 from symmf.common.notation import AnyMatrix, FloatArray
 from symmf.common.seeds import RandomState
 from symmf.linalg import top_eigenpairs
-from symmf.similarity import SymmetricOperator, as_operator, build_similarity
-from symmf.similarity.transforms import (
-    clip_nonnegative,
-    normalised_cut,
-    without_diagonal,
-)
+from symmf.similarity import as_operator
+from symmf.similarity.transforms import normalised_cut, without_diagonal
 
 
-def njw_embedding(A: Any, n_clusters: int, rng: np.random.Generator) -> FloatArray:
-    """Return the row-normalised top eigenvectors of D^-1/2 A D^-1/2.
+def njw_embedding(
+    A: Any, n_clusters: int, rng: np.random.Generator
+) -> tuple[FloatArray, FloatArray]:
+    """Return the top eigenvalues of D^-1/2 A D^-1/2 and unit rows of eigenvectors.
 
     ``A`` is nonnegative and symmetric (array, sparse matrix or operator). A row of
     zeros stays zero. Repeated eigenvalues, one per connected component, are all
     found.
     """
-    return _njw(as_operator(A), n_clusters, rng)[1]
-
-
-def _njw(
-    A: SymmetricOperator, n_clusters: int, rng: np.random.Generator
-) -> tuple[FloatArray, FloatArray]:
-    """Return the top eigenvalues and the row-normalised eigenvectors."""
-    values, E = top_eigenpairs(normalised_cut(A), n_clusters, rng)
-    norms = np.linalg.norm(E, axis=1, keepdims=True)
-    return values, np.divide(E, norms, out=np.zeros_like(E), where=norms > 1e-12)
+    values, E = top_eigenpairs(normalised_cut(as_operator(A)), n_clusters, rng)
+    return values, unit_rows(E)
 
 
 class Spectral(NonnegativeSymmetric):
@@ -122,22 +112,12 @@ class Spectral(NonnegativeSymmetric):
         self.n_init = n_init
         self.random_state = random_state
 
-    def _similarity(self, X: AnyMatrix) -> SymmetricOperator:
-        given = self.similarity_options or {}
-        options = given
-        if self.similarity in ("self_tuning", "cosine_knn"):
-            options = {"ncut": False, **given}
-        A = build_similarity(X, self.similarity, **options)
-        clipped = clip_nonnegative(A)
-        self.matrix_ = matrix_words(
-            self.similarity, given, clipped=clipped is not A, symbol="N"
-        )
-        return without_diagonal(clipped)
-
     def _fit(self, X: AnyMatrix, rng: np.random.Generator) -> None:
         check_restarts(self.n_init, "n_init")
-        A = self._similarity(X)
-        self.eigenvalues_, self.H_ = _njw(A, self.n_clusters, rng)
+        graph = self.similarity in ("self_tuning", "cosine_knn")
+        usual = {"ncut": False} if graph else {}
+        A = without_diagonal(self._similarity(X, usual, symbol="N"))
+        self.eigenvalues_, self.H_ = njw_embedding(A, self.n_clusters, rng)
         self.objective_ = float(np.sum(1 - self.eigenvalues_))
         self.solver_ = "eigen"
         self.n_iter_ = 1

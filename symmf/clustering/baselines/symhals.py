@@ -6,13 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from symmf.clustering.base import NonnegativeSymmetric, best_of
+from symmf.clustering.base import NonnegativeSymmetric
 from symmf.clustering.checks import check_restarts
 from symmf.clustering.labels import argmax_rows
 from symmf.common.notation import AnyMatrix
 from symmf.common.seeds import RandomState
-from symmf.similarity import SymmetricOperator
-from symmf.solvers import Factorization, factorize
 
 # Entries of a graph with normalised-cut scaling are small; those of a cosine are not.
 _COUPLING_NCUT, _COUPLING_OTHER = 0.66, 1.0
@@ -134,29 +132,22 @@ class SymHALS(NonnegativeSymmetric):
     def _fit(self, X: AnyMatrix, rng: np.random.Generator) -> None:
         check_restarts(self.n_restarts)
         A = self._similarity(X)
-        fit = best_of(self.n_restarts, lambda: self._solve(A, rng))
-        self._store(fit, A, self.matrix_)
-        assert fit.P is not None
-        size = float(np.linalg.norm(fit.P)) or 1.0
-        self.gap_ = float(np.linalg.norm(fit.H - fit.P)) / size
-        self.labels_ = argmax_rows(fit.P, A.matmat(fit.P))
-
-    def _solve(self, A: SymmetricOperator, rng: np.random.Generator) -> Factorization:
         plain = self.published or self.order != "factors"
-        default = _PLAIN_TOL if plain else _TOL
-        return factorize(
+        fit = self._best_fit(
             A,
-            self.n_clusters,
+            rng,
+            tol=_PLAIN_TOL if plain else _TOL,
             solver="sym_hals",
             coupling=self._coupling(),
             order=self.order,
             acceleration="none" if plain else "extrapolation",
             published=self.published,
             start=self.start,
-            max_iter=self.max_iter,
-            tol=default if self.tol is None else self.tol,
-            random_state=rng,
         )
+        assert fit.P is not None
+        size = float(np.linalg.norm(fit.P)) or 1.0
+        self.gap_ = float(np.linalg.norm(fit.H - fit.P)) / size
+        self.labels_ = argmax_rows(fit.P, A.matmat(fit.P))
 
     def _coupling(self) -> float | str:
         if self.coupling is not None:

@@ -6,14 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from symmf.clustering.base import NonnegativeSymmetric, best_of
+from symmf.clustering.base import NonnegativeSymmetric
 from symmf.clustering.checks import check_restarts
 from symmf.clustering.labels import argmax_rows
 from symmf.common.notation import AnyMatrix
 from symmf.common.seeds import RandomState
 from symmf.common.validation import check_choice
-from symmf.similarity import SymmetricOperator
-from symmf.solvers import Factorization, factorize
 
 #: up to this many samples the authors take Newton's method
 NEWTON_LIMIT = 2000
@@ -135,8 +133,14 @@ class SymNMF(NonnegativeSymmetric):
         check_restarts(self.n_restarts)
         A = self._similarity(X)
         self.algorithm_ = self._algorithm(A.shape[0])
-        fit = best_of(self.n_restarts, lambda: self._solve(A, rng))
-        self._store(fit, A, self.matrix_)
+        fit = self._best_fit(
+            A,
+            rng,
+            tol=_TOL[self.algorithm_],
+            constraint="nonnegative",
+            start="symm_mean",
+            **self._solver(),
+        )
         self.labels_ = argmax_rows(fit.H, A.matmat(fit.H))
 
     def _algorithm(self, n: int) -> str:
@@ -146,24 +150,10 @@ class SymNMF(NonnegativeSymmetric):
             return "gradient"
         return "newton" if n <= NEWTON_LIMIT else "anls"
 
-    def _solve(self, A: SymmetricOperator, rng: np.random.Generator) -> Factorization:
-        solver, options = self._solver()
-        default = _TOL[self.algorithm_]
-        return factorize(
-            A,
-            self.n_clusters,
-            solver=solver,
-            constraint="nonnegative",
-            start="symm_mean",
-            max_iter=self.max_iter,
-            tol=default if self.tol is None else self.tol,
-            random_state=rng,
-            **options,
-        )
-
-    def _solver(self) -> tuple[str, dict[str, Any]]:
+    def _solver(self) -> dict[str, Any]:
         if self.algorithm_ == "anls":
-            return "symnmf_anls", {"coupling": self.coupling}
+            return {"solver": "symnmf_anls", "coupling": self.coupling}
         if self.algorithm_ == "newton":
-            return "newton", {"method": "cholesky" if self.published else "cg"}
-        return "projected_gradient", {"acceleration": "momentum"}
+            method = "cholesky" if self.published else "cg"
+            return {"solver": "newton", "method": method}
+        return {"solver": "projected_gradient", "acceleration": "momentum"}

@@ -267,7 +267,7 @@ class DSC(Clusterer):
             # The embedding is so close to K points that random starts of k-means leave
             # several times the inertia that k-means++ reaches.
             self.labels_ = kmeans_rows(
-                njw_embedding(self.affinity_, self.n_clusters, rng),
+                njw_embedding(self.affinity_, self.n_clusters, rng)[1],
                 self.n_clusters,
                 init="k-means++",
                 n_init=self.n_init,
