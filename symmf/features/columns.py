@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -178,20 +178,15 @@ class MixedColumns(TransformerMixin, BaseEstimator):
         frame = self._frame(X, reset=True)
         self.encodings_: list[Encoding] = []
         self.ignored_: dict[str, str] = {}
-        refused: dict[str, list[str]] = {"words": [], "missing values": []}
         for j, label in enumerate(frame.columns):
             values, kind = as_feature(from_series(frame.iloc[:, j]))
             name = str(label)
             reason = _why_ignored(name, values) or self._why_asked(values)
-            policy = {"words": self.categories, "missing values": self.missing}
-            if policy.get(reason) == "error":
-                refused[reason].append(repr(name))
             if reason:
                 self.ignored_[name] = reason
             else:
                 self.encodings_.append(Encoding.of(name, j, values, kind))
-        _refuse(refused)
-        self._tell_ignored()
+        self._judge_ignored()
         return self
 
     def transform(self, X: Any) -> FloatArray:
@@ -283,19 +278,27 @@ class MixedColumns(TransformerMixin, BaseEstimator):
         holes = "" in values if words else bool(np.isnan(values).any())
         return "missing values" if holes and self.missing != "median" else ""
 
-    def _tell_ignored(self) -> None:
-        if not self.encodings_:
-            told = ", ".join(f"{n!r} ({why})" for n, why in self.ignored_.items())
-            raise InputError(f"No column is left to cluster; left out: {told}.")
+    def _judge_ignored(self) -> None:
+        """Refuse what is not to be left out, and say what was."""
         asked = {"words": self.categories, "missing values": self.missing}
-        told = ", ".join(
-            f"{name!r} ({why})"
-            for name, why in self.ignored_.items()
-            if asked.get(why) != "drop"
-        )
-        if told:
+
+        def told(policy: Callable[[str | None], bool]) -> str:
+            names = [n for n, why in self.ignored_.items() if policy(asked.get(why))]
+            return ", ".join(f"{name!r} ({self.ignored_[name]})" for name in names)
+
+        if refused := told(lambda policy: policy == "error"):
+            raise InputError(
+                f"Columns that cannot be used as they are: {refused}. Leave them out, "
+                "or use categories='one-hot' and missing='median'."
+            )
+        if not self.encodings_:
+            raise InputError(
+                f"No column is left to cluster; left out: {told(lambda _: True)}."
+            )
+        if unasked := told(lambda policy: policy != "drop"):
             warnings.warn(
-                f"Left out: {told}. Leave such columns out to be rid of this message.",
+                f"Left out: {unasked}. Leave such columns out to be rid of this "
+                "message.",
                 SymmfWarning,
                 stacklevel=3,
             )
@@ -324,24 +327,6 @@ def encoder_for(X: Any) -> MixedColumns | None:
     return None if plain and not frame.isna().any(axis=None) else MixedColumns().fit(X)
 
 
-def as_frame(X: Any, names: Sequence[str]) -> pd.DataFrame:
-    """Return rows as a data frame with these columns, in their order.
-
-    Raises
-    ------
-    InputError
-        If there are others.
-    """
-    import pandas as pd
-
-    if X.shape[1] != len(names):
-        raise InputError(
-            f"{len(names)} columns are needed ({', '.join(names[:6])}"
-            f"{', ...' if len(names) > 6 else ''}); these are {X.shape[1]}."
-        )
-    return X if _is_frame(X) else pd.DataFrame(X, columns=list(names))
-
-
 def _is_frame(X: Any) -> bool:
     """Tell whether X is a data frame of pandas or of polars in memory."""
     return hasattr(X, "columns") and (hasattr(X, "iloc") or hasattr(X, "to_pandas"))
@@ -354,12 +339,3 @@ def _why_ignored(name: str, values: Column) -> str:
         raise InputError(f"Column {name!r} has infinite values; fill in or leave out.")
     named = not np.isnan(values).any() and is_named_id(name, values)
     return "another whole number in every row" if named else why_no_feature(values)
-
-
-def _refuse(refused: dict[str, list[str]]) -> None:
-    told = [f"{', '.join(names)} ({why})" for why, names in refused.items() if names]
-    if told:
-        raise InputError(
-            f"Columns that cannot be used as they are: {'; '.join(told)}. Leave them "
-            "out, or use categories='one-hot' and missing='median'."
-        )

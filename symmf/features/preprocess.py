@@ -37,7 +37,6 @@ def unit_rows(X: AnyMatrix) -> AnyMatrix:
     array([[0.6, 0.8],
            [0. , 1. ]])
     """
-    X = _checked(X, "unit_rows")
     norms = _row_norms(X)
     zero = int(np.count_nonzero(norms <= TINY))
     if zero:
@@ -103,31 +102,12 @@ def tfidf(X: AnyMatrix) -> AnyMatrix:
     array([[1.386, 0.   , 0.   ],
            [0.   , 0.   , 0.   ]])
     """
-    X = _checked(X, "tfidf")
-    n, m = X.shape
-    values = X.data if sparse.issparse(X) else X
-    if np.any(values < 0):
-        raise InputError(
-            "tf-idf weights counts, and this matrix has negative entries. Leave out "
-            "the step 'tfidf'."
-        )
-    if sparse.issparse(X):
-        # A stored zero is no occurrence.
-        df = np.bincount(X.indices[X.data != 0], minlength=m)
-    else:
-        df = np.count_nonzero(X, axis=0)
-    idf = np.zeros(m)
-    idf[df > 0] = np.log(n / df[df > 0])
-    if sparse.issparse(X):
-        return _with_data(X, X.data * idf[X.indices])
-    return X * idf
+    return _weighted(X, "raw")
 
 
 def log_tfidf(X: AnyMatrix) -> AnyMatrix:
     """Weight counts c of terms as (1 + ln c) ln(n / df), n and df of the rows given."""
-    from symmf.features.text import TermWeights
-
-    return TermWeights(tf="log").fit_transform(_checked(X, "log_tfidf"))
+    return _weighted(X, "log")
 
 
 def tfidf_views(X: AnyMatrix) -> AnyMatrix:
@@ -135,10 +115,7 @@ def tfidf_views(X: AnyMatrix) -> AnyMatrix:
 
     Two blocks of columns, which ``ConsensusSymMF(blocks=2)`` takes for two views.
     """
-    from symmf.features.text import TermWeights
-
-    X = _checked(X, "tfidf_views")
-    views = [TermWeights(tf=tf).fit_transform(X) for tf in ("raw", "log")]
+    views = [_weighted(sparse.csr_array(X), tf) for tf in ("raw", "log")]
     return sparse.csr_array(sparse.hstack(views))
 
 
@@ -146,14 +123,14 @@ def lsa(X: AnyMatrix) -> AnyMatrix:
     """Return latent semantic analysis: 100 dimensions, learned from the rows given."""
     from symmf.features.text import LSA
 
-    return LSA().fit_transform(_checked(X, "lsa"))
+    return LSA().fit_transform(X)
 
 
 def lsa_300(X: AnyMatrix) -> AnyMatrix:
     """Return latent semantic analysis: 300 dimensions, learned from the rows given."""
     from symmf.features.text import LSA
 
-    return LSA(n_components=300).fit_transform(_checked(X, "lsa_300"))
+    return LSA(n_components=300).fit_transform(X)
 
 
 def hog(X: AnyMatrix) -> AnyMatrix:
@@ -229,10 +206,20 @@ def preprocess(X: AnyMatrix, steps: Sequence[str]) -> AnyMatrix:
     names = [steps] if isinstance(steps, str) else list(steps)
     for name in names:
         check_name("preprocessing step", name, PREPROCESS)
+    if set(names) - {"none"}:
+        X = _checked(X)
     with one_thread():
         for name in names:
             X = PREPROCESS[name](X)
     return X
+
+
+def _weighted(X: AnyMatrix, tf: str) -> AnyMatrix:
+    """Return weights of terms from counts; dense counts give dense weights."""
+    from symmf.features.text import TermWeights
+
+    weights = TermWeights(tf=tf).fit_transform(sparse.csr_array(X))
+    return weights if sparse.issparse(X) else weights.toarray()
 
 
 def _centred(X: AnyMatrix, step: str) -> AnyMatrix:
@@ -242,11 +229,10 @@ def _centred(X: AnyMatrix, step: str) -> AnyMatrix:
             f"{step!r} and use the similarity 'centred_cosine', which centres without "
             "forming the dense matrix."
         )
-    X = _checked(X, step)
     return X - X.mean(axis=0)
 
 
-def _checked(X: AnyMatrix, step: str) -> AnyMatrix:
+def _checked(X: AnyMatrix) -> AnyMatrix:
     """Return a float64 array or canonical csr, finite."""
     if sparse.issparse(X):
         X = X.tocsr()
@@ -257,16 +243,14 @@ def _checked(X: AnyMatrix, step: str) -> AnyMatrix:
         X = np.asarray(X)
     if X.ndim != 2:
         raise InputError(
-            f"The step {step!r} needs a matrix with a sample per row, not an array of "
+            "Preprocessing needs a matrix with a sample per row, not an array of "
             f"{X.ndim} dimensions."
         )
     if X.dtype.kind not in "biuf":
-        raise InputError(f"The step {step!r} needs numbers, not values of {X.dtype}.")
+        raise InputError(f"Preprocessing needs numbers, not values of {X.dtype}.")
     X = X.astype(np.float64, copy=False)
     if not np.isfinite(X.data if sparse.issparse(X) else X).all():
-        raise InputError(
-            f"The step {step!r} was given entries that are NaN or infinite."
-        )
+        raise InputError("Data to be preprocessed have entries NaN or infinite.")
     return X
 
 

@@ -96,9 +96,9 @@ def test_words_and_holes_may_be_left_out_or_refused():
     frame, _ = table()
     kept = MixedColumns(categories="drop", missing="drop").fit(frame)
     assert kept.get_feature_names_out().tolist() == ["since"]
-    with pytest.raises(InputError, match=r"'city', 'member' \(words\)"):
+    with pytest.raises(InputError, match=r"'city' \(words\), 'member' \(words\)"):
         MixedColumns(categories="error").fit(frame)
-    with pytest.raises(InputError, match=r"'size', 'city' \(missing values\)"):
+    with pytest.raises(InputError, match=r"'size' \(missing values\), 'city' "):
         MixedColumns(missing="error").fit(frame)
     with pytest.raises(InputError, match="No column is left"):
         MixedColumns(categories="drop").fit(frame[["city"]])
