@@ -32,7 +32,9 @@ def structureless(rng: np.random.Generator) -> dict[str, Any]:
         "sphere": normal / np.linalg.norm(normal, axis=1, keepdims=True),
         "low rank": rng.normal(size=(n, 2)) @ rng.normal(size=(2, p)) + 0.1 * normal,
         "noisy curve": arc + rng.normal(0, 0.05, (n, 2)),
+        "noisy line": np.column_stack([t, 2 * t]) + rng.normal(0, 0.05, (n, 2)),
         "single feature": rng.normal(size=(n, 1)),
+        "single uniform feature": rng.random((n, 1)),
     }
 
 

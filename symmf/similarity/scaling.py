@@ -65,7 +65,8 @@ class Scaling:
             ``range``: between the 5 and 95 % quantiles (4 standard deviations where
             that is 0). ``deviation``: the standard deviation. ``auto``: ``range`` if
             few features carry nearly all of the variance, or of at most 3 features the
-            largest range is more than 4 times the smallest; else ``none``.
+            largest range is more than 4 times the smallest, that of all rows as well
+            as that between the quantiles; else ``none``.
 
         Examples
         --------
@@ -86,7 +87,9 @@ class Scaling:
         if kind != "deviation":
             low, high = np.quantile(dense, [0.05, 0.95], axis=0)
             sizes = np.where(high > low, high - low, 4 * deviation)
-        if few and units_ratio(sizes) <= MOST_RATIO:
+        # Ranges of the middle alone differ too where one feature has far more in it.
+        ratios = [units_ratio(each) for each in (sizes, np.ptp(dense, axis=0))]
+        if few and min(ratios) <= MOST_RATIO:
             return cls(kind="none")
         kind = "deviation" if kind == "deviation" else "range"
         return cls(kind=kind, sizes=np.where(sizes > 0, sizes, 1.0))
