@@ -38,9 +38,18 @@ def configs_page() -> str:
 
 def hits_page() -> str:
     """Tell how often the rules for the number of clusters were right."""
-    from symmf.clustering.symmf.number import hit_rate
+    from symmf.clustering.symmf.agreement import hit_rates
 
-    return hit_rate()
+    hits = hit_rates()
+    agreed = {case: hits["by_agreement"][case] for case in ("4", "3", "fewer")}
+    four, three, fewer = (f"{c['right']} of {c['sets']}" for c in agreed.values())
+    return (
+        f"On {hits['sets']} benchmark data sets with 2 to {hits['largest']} classes "
+        f"the silhouette found the number on {hits['silhouette']:.0%}, the eigengap on "
+        f"{hits['eigengap']:.0%}, the sum of both eigengaps and the silhouette on "
+        f"{hits['score']:.0%}. Where four rules agreed it was right on {four} sets, "
+        f"where three did on {three}, else on {fewer}."
+    )
 
 
 def first_fit_page(start: Path = ROOT / "docs" / "start.md") -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -13,9 +13,6 @@ from symmf.errors import InputError
 # are imported by the functions.
 if TYPE_CHECKING:
     import numpy as np
-
-# Share of the rows in a part that is clustered again.
-_PART = 0.8
 
 
 def contingency(y_true: Any, y_pred: Any) -> np.ndarray:
@@ -169,47 +166,6 @@ def silhouette(Z: Any, labels: Any, *, most: int = 2000) -> float:
     """
     values, _ = silhouettes(Z, labels, most=most)
     return float("nan") if values is None else float(values.mean())
-
-
-def stability(
-    labels: Sequence[Any],
-    cluster: Callable[[Any, np.random.Generator], Sequence[Any]],
-    rng: np.random.Generator,
-    *,
-    n_parts: int = 5,
-    most: int | None = None,
-) -> list[float]:
-    """Return how well clusterings come out again on random parts of the rows.
-
-    Parameters
-    ----------
-    labels : sequence of (n,) arrays
-        Clusterings of all rows, such as one for each number of clusters.
-    cluster : callable
-        ``cluster(rows, rng)`` clusters these rows again and returns their labels, one
-        array for each of ``labels``; None where that is not possible.
-    rng : Generator
-    n_parts : int
-        Parts of 80 % of the rows, drawn at random; at least 1.
-    most : int, optional
-        Of more rows, parts are as large as if there were so many.
-
-    Returns
-    -------
-    list of float
-        The mean adjusted Rand index of each clustering; NaN where a part had none.
-    """
-    import numpy as np
-
-    n = len(labels[0])
-    size = max(3, int(_PART * min(n, most or n)))
-    scores = np.empty((n_parts, len(labels)))
-    for part in range(n_parts):
-        rows = np.sort(rng.choice(n, size, replace=False))
-        again = cluster(rows, rng)
-        for j, (whole, own) in enumerate(zip(labels, again, strict=True)):
-            scores[part, j] = np.nan if own is None else ari(whole[rows], own)
-    return [float(mean) for mean in scores.mean(axis=0)]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -17,7 +17,6 @@ from symmf.metrics import (
     nmi,
     normalized_accuracy,
     silhouette,
-    stability,
 )
 
 labellings = st.integers(1, 20).flatmap(
@@ -177,24 +176,6 @@ def test_silhouette_of_many_rows_is_that_of_a_fixed_sample():
     # A mean of 100 values that spread by less than 0.2: five standard errors.
     assert sampled == pytest.approx(whole, abs=0.1)
     assert silhouette(Z, labels, most=300) == whole
-
-
-def test_stability_is_the_mean_agreement_with_parts():
-    labels = np.repeat([0, 1, 2], 20)
-    sizes = []
-
-    def again(rows, rng):
-        sizes.append(len(rows))
-        return [labels[rows], rng.permutation(labels[rows]), None]
-
-    rng = np.random.default_rng(0)
-    same, shuffled, none = stability([labels] * 3, again, rng, n_parts=4)
-    assert sizes == [48] * 4
-    assert same == 1.0
-    assert abs(shuffled) < 0.1
-    assert np.isnan(none)
-    stability([labels] * 3, again, rng, n_parts=1, most=30)
-    assert sizes[-1] == 24
 
 
 def test_normalized_accuracy_is_the_best_mean_recall_beyond_one_cluster() -> None:

@@ -34,7 +34,7 @@ METHODS: dict[str, Callable[..., ClusterMethod]] = {
     "consensus": ConsensusSymMF,
 }
 
-# Methods that need a library beside the package's own, and the extra that brings it.
+# Methods that need an optional library, and the extra that installs it.
 REQUIRES: dict[str, tuple[str, str]] = {"dsc": ("torch", "deep")}
 
 __all__ = [

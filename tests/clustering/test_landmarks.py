@@ -96,18 +96,18 @@ def test_a_constraint_holds_for_landmarks(rings, constraint) -> None:
 def test_copies_are_one_landmark_that_counts_them() -> None:
     T = np.repeat([[0.0, 1.0], [5.0, 5.0], [0.0, 0.9]], [7, 2, 1], axis=0)
     T = T[np.random.default_rng(0).permutation(10)]
-    B, counts = condense(T, 10, 2)
+    B, counts = condense(T, 10)
     order = np.lexsort(B.T)
     np.testing.assert_array_equal(B[order], [[0.0, 0.9], [0.0, 1.0], [5.0, 5.0]])
     np.testing.assert_array_equal(counts[order], [1, 7, 2])
-    with pytest.raises(InputError, match=r"3 are distinct.*fewer than 4 clusters"):
-        condense(T, 10, 4)
+    with pytest.raises(InputError, match=r"Only 3 rows are distinct.*n_clusters is 4"):
+        SymMF(4, similarity_options=some(10)).fit(np.tile(T, (5, 1)))
 
 
 def test_means_of_the_rows_nearest_to_the_first_ones() -> None:
     rng = np.random.default_rng(0)
     T = rng.standard_normal((200, 6))
-    B, counts = condense(T, 20, 2)
+    B, counts = condense(T, 20)
     D = ((T[:, None] - T[None, :20]) ** 2).sum(axis=2)
     nearest = D.argmin(axis=1)
     expected = [T[nearest == j].mean(axis=0) for j in range(20)]

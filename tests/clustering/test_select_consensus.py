@@ -8,8 +8,8 @@ from sklearn.datasets import make_blobs, make_moons
 
 import symmf
 from symmf import ConsensusSymMF, SymMF, accuracy, nmi
-from symmf.clustering.symmf import number
-from symmf.clustering.symmf.consensus import coassociation
+from symmf.clustering.symmf import agreement
+from symmf.clustering.symmf.partitions import coassociation
 from symmf.clustering.symmf.structure import find_structure
 from symmf.errors import InputError, SymmfWarning
 from symmf.features.preprocess import preprocess
@@ -49,11 +49,11 @@ def test_the_recommendation_tells_how_often_such_agreement_was_right(
     assert "stability" not in found.by_rule
     path = tmp_path / "hits.json"
     path.write_text('{"by_agreement": {"4": {"right": 21, "sets": 24}}}')
-    monkeypatch.setattr(number, "_HITS", path)
-    number.hit_rates.cache_clear()
+    monkeypatch.setattr(agreement, "HITS", path)
+    agreement.hit_rates.cache_clear()
     assert "4 clusters; second best: 3. 4 of 4 rules agree" in found.recommendation
     assert "right on 21 of 24 sets" in found.recommendation
-    number.hit_rates.cache_clear()
+    agreement.hit_rates.cache_clear()
 
 
 @pytest.mark.parametrize("n_features", [1, 2, 10])

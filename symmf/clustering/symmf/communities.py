@@ -13,7 +13,7 @@ _MOST = 100
 
 
 def count_communities(W: Any) -> int:
-    r"""Return the number of communities that can be told from chance, at least 1.
+    r"""Return how many communities a graph has beyond chance, at least 1.
 
     The negative eigenvalues of :math:`(r^2 - 1) I - r W + D`, with
     :math:`r = \sqrt{\sum_i d_i^2 / \sum_i d_i - 1}` and every edge counted once

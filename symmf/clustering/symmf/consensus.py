@@ -21,6 +21,7 @@ from sklearn.base import clone
 from symmf.clustering.base import Clusterer, matrix_words
 from symmf.clustering.labels import merge_path, merge_rows
 from symmf.clustering.symmf.estimator import SymMF
+from symmf.clustering.symmf.partitions import coassociation
 from symmf.common.notation import AnyMatrix, FloatArray, LabelArray
 from symmf.common.seeds import RandomState, spawn_seed
 from symmf.common.validation import check_name, check_number, shown
@@ -218,29 +219,6 @@ class ConsensusSymMF(Clusterer):
             )
             labels += [path[k].labels for k in wanted]
         return labels
-
-
-def coassociation(partitions: LabelArray) -> Any:
-    """Return B, sparse, with B B^T the share of partitions that join two samples.
-
-    Examples
-    --------
-    >>> B = coassociation(np.array([[0, 0], [0, 1], [1, 1]]))
-    >>> (B @ B.T).toarray().round(2)
-    array([[1. , 0.5, 0. ],
-           [0.5, 1. , 0.5],
-           [0. , 0.5, 1. ]])
-    """
-    n, count = partitions.shape
-    columns, width = [], 0
-    for labels in partitions.T:
-        numbers = np.unique(labels, return_inverse=True)[1]
-        columns.append(numbers + width)
-        width += int(numbers.max()) + 1
-    index = np.column_stack(columns).ravel()
-    data = np.full(n * count, 1 / np.sqrt(count))
-    ends = np.arange(0, n * count + 1, count)
-    return sparse.csr_array((data, index, ends), shape=(n, width))
 
 
 def _default(model: Any) -> Any:

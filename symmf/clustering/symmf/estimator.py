@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from symmf.clustering.base import Clusterer, warn_if_collapsed
 from symmf.clustering.checks import check_range
-from symmf.clustering.labels import number_by_size, unit_rows
+from symmf.clustering.labels import unit_rows
 from symmf.clustering.labels.assign import Assignment, assign_labels
 from symmf.clustering.labels.rows import cluster_means
 from symmf.clustering.symmf.interpret import Interpretable
@@ -73,7 +73,7 @@ class SymMF(
         "auto" (with ``mutual_knn``: "range" if few features carry nearly all of the
         variance, else "none"). With ``mutual_knn`` of dense rows and ``text``
         ``n_landmarks``, from how many rows is learned; the others get their places
-        beside them. All, of up to 20,000 rows; of more, 5000 landmarks, which are means
+        among them. All, of up to 20,000 rows; of more, 5000 landmarks, which are means
         of ten times as many rows (100 for each cluster if that is more, 20,000 at
         most), or 20,000 texts.
     n_columns : int or str, optional
@@ -116,7 +116,7 @@ class SymMF(
         and its k-means, which chooses among restarts by the sum of unsquared
         distances.
     verbose : int
-        1 or more: say in the log (``logging``) what was chosen and how it went.
+        1 or more: log (``logging``) what was chosen and how the fit went.
     random_state : int, Generator, RandomState or None
         Seeds the start and k-means.
 
@@ -225,8 +225,8 @@ class SymMF(
 
     def _fit(self, X: AnyMatrix, rng: np.random.Generator) -> None:
         similarity, options = self.similarity, self.similarity_options
-        if self._encoder is not None and similarity == "auto" and options is None:
-            similarity, options = recipe_of_columns(self._encoder)
+        if self._encoder is not None:
+            similarity, options = recipe_of_columns(self._encoder, similarity, options)
         recipe = recipe_for(
             X,
             similarity,
@@ -295,7 +295,7 @@ class SymMF(
         return self
 
     def _fit_repeated(self, X: Any, times: Any) -> None:
-        """Cluster every row as often as it counts; keep what belongs to each once."""
+        """Cluster every row as often as it counts, and store its results once."""
         super().fit(repeated(X, times, square=self._precomputed()))
         first = np.minimum(np.cumsum(times) - times, times.sum() - 1)
         out = times == 0
@@ -326,7 +326,7 @@ class SymMF(
 
         k = self.n_clusters_
         rows = data.scaling.apply(np.asarray(X, dtype=np.float64))
-        labels = number_by_size(refine_labels(rows, assigned.labels, k, rng))
+        labels = refine_labels(rows, assigned.labels, k, rng)
         Z = unit_rows(data.with_copies(H)) if assigned.unit else data.with_copies(H)
         count = int(labels.max()) + 1
         return replace(

@@ -15,9 +15,9 @@ from typing import Any
 
 import numpy as np
 
+from symmf.clustering.symmf.agreement import confidence
 from symmf.clustering.symmf.membership import Parts
-from symmf.clustering.symmf.number import Numbers
-from symmf.clustering.symmf.select import confidence
+from symmf.clustering.symmf.number import Numbers, parts_of
 from symmf.clustering.symmf.structure import Structure, Verdict
 from symmf.common.notation import FloatArray, LabelArray
 from symmf.errors import SymmfError
@@ -25,13 +25,17 @@ from symmf.metrics import ari, silhouette
 
 # Stability from which clusters are clear, or weak.
 _STABLE, _SHAKY = 0.85, 0.6
-N_PARTS = 5
-_PART = 0.8
+_N_PARTS = 5
 _ORDER: tuple[Verdict, ...] = ("none", "weak", "clear")
 _HEADS: dict[Verdict, str] = {
     "clear": "Clear clusters",
     "weak": "Weak evidence for these clusters",
     "none": "No evidence for these clusters",
+}
+_GAPS: dict[Verdict | None, str] = {
+    "clear": "the gaps between groups are larger than chance makes them",
+    "weak": "the gaps between groups are hardly larger than chance's",
+    None: "whether chance makes such groups cannot be tested for these data",
 }
 
 
@@ -88,33 +92,20 @@ class Evidence:
         if structure is not None and structure.verdict == "none":
             found = "No clusters were found" if self.n_clusters == 1 else _HEADS["none"]
             return f"{found}: rows without any clusters look the same."
-        left_out = "when a fifth of the rows is left out"
-        steady = f"(stability {self.stability or 0:.2f} of 1)"
+        gaps = _GAPS[None if structure is None else structure.verdict]
         if self.stability is None:
-            reason = "the gaps between groups are larger than chance makes them"
-            if verdict == "weak":
-                reason = "the gaps between groups are hardly larger than chance's"
-        elif _steady(self.stability) == "none":
-            reason = f"they change {left_out} {steady}"
-        elif _steady(self.stability) == "weak":
-            reason = f"some rows change cluster {left_out} {steady}"
-        elif verdict == "weak":
-            reason = (
-                f"they come back {left_out} {steady}, but the gaps between groups are "
-                "hardly larger than chance's"
-            )
-        elif structure is None:
-            reason = (
-                f"they come back {left_out} {steady}; whether chance makes such groups "
-                "cannot be tested for these data"
-            )
-        else:
-            reason = (
-                "the gaps between groups are larger than chance makes them, and the "
-                f"same clusters come back {left_out} {steady}"
-            )
-        steady_only = structure is None and verdict == "clear"
-        return f"{'Stable clusters' if steady_only else _HEADS[verdict]}: {reason}."
+            return f"{_HEADS[verdict]}: {gaps}."
+        left_out = "when a fifth of the rows is left out"
+        steady = f"{left_out} (stability {self.stability:.2f} of 1)"
+        if _steady(self.stability) == "none":
+            return f"{_HEADS[verdict]}: they change {steady}."
+        if _steady(self.stability) == "weak":
+            return f"{_HEADS[verdict]}: some rows change cluster {steady}."
+        if structure is None:
+            return f"Stable clusters: they come back {steady}; {gaps}."
+        if verdict == "weak":
+            return f"{_HEADS[verdict]}: they come back {steady}, but {gaps}."
+        return f"{_HEADS[verdict]}: {gaps}, and the same clusters come back {steady}."
 
     @property
     def number(self) -> str:
@@ -195,18 +186,13 @@ def cluster_parts(
     cluster : callable
         ``cluster(part, seed)`` returns labels of these rows.
     """
-    size = int(_PART * len(rows))
-    if n_clusters < 2 or size < max(10, 2 * n_clusters):
+    parts = parts_of(rows, _N_PARTS, np.random.default_rng(0))
+    if n_clusters < 2 or len(parts[0]) < max(10, 2 * n_clusters):
         return []
-    rng = np.random.default_rng(0)
-    parts = []
-    for seed in range(N_PARTS):
-        part = np.sort(rng.choice(rows, size, replace=False))
-        try:
-            parts.append((part, cluster(part, seed)))
-        except (SymmfError, ValueError):
-            return []
-    return parts
+    try:
+        return [(part, cluster(part, seed)) for seed, part in enumerate(parts)]
+    except (SymmfError, ValueError):
+        return []
 
 
 def _steady(stability: float) -> Verdict:

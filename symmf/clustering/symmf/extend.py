@@ -20,7 +20,7 @@ from scipy import sparse
 from symmf.common.notation import AnyMatrix, FloatArray
 from symmf.distributed.operators import DistributedGram
 from symmf.similarity.graphs.mutual import MutualGraph, few_rows
-from symmf.similarity.graphs.neighbours import nearest_rows
+from symmf.similarity.graphs.neighbours import local_scales, nearest_rows
 
 
 class Extension(Protocol):
@@ -54,7 +54,7 @@ class GraphExtension:
         q, local = few_rows(self.rows.shape[0], self.n_neighbors, self.local_neighbor)
         distance, index = nearest_rows(self.rows, X, q)
         s = self.graph.local_scale
-        own = np.maximum(distance[:, min(local, q) - 1], float(s.min()))
+        own = local_scales(distance, local, floor=float(s.min()))
         w = np.exp(-(distance**2) / (own[:, None] * s[index]))
         w = np.maximum(w, self.weight_floor) * self.graph.counts[index]
         w /= np.sqrt(w.sum(axis=1, keepdims=True) * self.graph.degrees[index])

@@ -16,9 +16,9 @@ from symmf.clustering.symmf.landmarks import in_blocks
 from symmf.clustering.symmf.membership import Membership, Parts, centre_distances
 from symmf.clustering.symmf.number import (
     Numbers,
-    choose_number,
     compare_numbers,
     compared_rows,
+    mean_silhouette,
     part_of,
     sample_of,
 )
@@ -27,7 +27,6 @@ from symmf.clustering.symmf.structure import LARGEST, MOST
 from symmf.common.notation import AnyMatrix, FloatArray
 from symmf.distributed.rows import DistributedRows
 from symmf.errors import InputError
-from symmf.metrics import silhouette
 
 if TYPE_CHECKING:
     from symmf.clustering.labels.assign import Assignment
@@ -36,9 +35,9 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 _ROWS_GONE = (
-    "{} is computed from the rows of the fit, which are not here: a model of more than "
-    "2,000 rows that was copied to another process or a file, or one fitted to a dask "
-    "array, does not keep them. Ask for it where the model was fitted."
+    "{} is computed from the rows of the fit, which this model no longer has: they are "
+    "not stored with a copy in another process or file if there are more than 2,000, "
+    "nor with a fit of a dask array. Compute it where the model was fitted."
 )
 
 
@@ -56,7 +55,7 @@ class Interpretable:
         _recipe: Recipe
         _extend: Callable[[Any], FloatArray]
 
-    # The rows of the fit, which are not copied, and the answers given before.
+    # The rows of the fit, without a copy, and the answers so far.
     _rows: Any = None
     _answers: dict[str, Any]
 
@@ -84,7 +83,7 @@ class Interpretable:
         return self._answer("membership_", lambda: self._memberships(self._factor()))
 
     def gather_evidence(self, *, stability: bool = True) -> Evidence:
-        """Return ``evidence_``, or what of it is had without clustering parts again."""
+        """Return ``evidence_``, or what of it needs no clustering of parts."""
         parts = self._answer("evidence_", self._parts, key="parts") if stability else ()
         return gather_evidence(
             self._assignment.labels,
@@ -118,8 +117,7 @@ class Interpretable:
         """
         check_is_fitted(self)
         H = self._extend(X)
-        value = silhouette(unit_rows(H), self._assignment.assign(H))
-        return -1.0 if np.isnan(value) else value
+        return mean_silhouette(H, H.shape[1], self._assignment.assign(H))
 
     def _memberships(self, H: FloatArray) -> FloatArray:
         if self.n_clusters_ == 1:
@@ -128,13 +126,13 @@ class Interpretable:
         return calibrated.of(centre_distances(self._assignment, H, self.n_clusters_))
 
     def _remember(self, X: AnyMatrix, recipe: Recipe) -> None:
-        """Begin anew: these are the rows of the fit."""
+        """Forget earlier answers: these are the rows of a new fit."""
         self._rows = None if isinstance(X, DistributedRows) else X
         self._recipe = recipe
         self._answers = {}
 
     def _answer(self, name: str, find: Callable[[], T], key: str = "") -> T:
-        """Return what was found before, or find it with warnings and errors at rest."""
+        """Return a stored answer, or compute it without warnings."""
         check_is_fitted(self)
         if (key or name) not in self._answers:
             if self._rows is None:
@@ -146,11 +144,10 @@ class Interpretable:
         return answer
 
     def _choose_number(self, X: AnyMatrix, rng: np.random.Generator) -> int:
-        """Return the number of clusters for "auto", and keep what it was chosen by."""
-        if self._rows is None:
-            return choose_number(X, self._recipe, rng)
+        """Return the number of clusters for "auto", and store the evidence for it."""
         numbers = compare_numbers(X, self._recipe, range(2, LARGEST + 1), rng)
-        self._answers["numbers"] = numbers
+        if self._rows is not None:
+            self._answers["numbers"] = numbers
         return numbers.chosen
 
     def _numbers(self) -> Numbers:
@@ -164,30 +161,28 @@ class Interpretable:
         return np.asarray(in_blocks(self._new_points.extend, self._rows))
 
     def _parts(self) -> Parts:
+        model: Any = clone(self)
         options = {**(self.label_options or {}), "noise": False}
-        options = {} if options == {"noise": False} else options
+        model.set_params(n_clusters=self.n_clusters_, label_options=options, verbose=0)
 
         def cluster(part: Any, seed: int) -> Any:
-            model: Any = clone(self)
-            model.set_params(n_clusters=self.n_clusters_, random_state=seed)
-            model.set_params(label_options=options, verbose=0)
+            model.set_params(random_state=seed)
             return model.fit(part_of(self._rows, part, self._recipe)).labels_
 
-        return cluster_parts(
-            sample_of(len(self._assignment.labels)), self.n_clusters_, cluster
-        )
+        rows = sample_of(len(self._assignment.labels))
+        return cluster_parts(rows, self.n_clusters_, cluster)
 
     def _calibrate(self) -> Membership:
         parts = self._answer("membership_", self._parts, key="parts")
         if not parts:
-            raise InputError("There are too few rows to tell how surely they belong.")
+            raise InputError("There are too few rows to estimate memberships.")
         D = centre_distances(self._assignment, self._factor(), self.n_clusters_)
         return Membership.calibrated(D, self._assignment.labels, parts)
 
     def _score_outliers(self) -> FloatArray:
         rows = self._compared()
         if rows is None:
-            raise InputError("Outliers are told for rows, not for a given similarity.")
+            raise InputError("Outliers need rows; a similarity was given.")
         return outlier_scores(rows)
 
     def _compared(self) -> FloatArray | None:

@@ -26,7 +26,6 @@ from scipy import sparse
 
 from symmf.common.notation import AnyMatrix, FloatArray
 from symmf.distributed.rows import DistributedRows
-from symmf.errors import InputError
 from symmf.linalg.threads import in_threads
 from symmf.similarity.graphs.neighbours import nearest_rows
 from symmf.similarity.scaling import distinct_rows
@@ -105,9 +104,7 @@ def take_rows(X: Any, rows: npt.NDArray[np.intp]) -> AnyMatrix:
     return sparse.csr_array(X)[rows] if sparse.issparse(X) else X[rows]
 
 
-def condense(
-    T: FloatArray, p: int, n_clusters: int
-) -> tuple[FloatArray, npt.NDArray[np.intp]]:
+def condense(T: FloatArray, p: int) -> tuple[FloatArray, npt.NDArray[np.intp]]:
     """Return landmarks of the rows of T, and how many rows each stands for.
 
     Parameters
@@ -115,12 +112,10 @@ def condense(
     T : (t, m) array
         Its rows stand in no order.
     p : int
-    n_clusters : int
-        Fewer distinct rows than this are refused.
 
     Examples
     --------
-    >>> B, counts = condense(np.array([[0.0], [9.0], [1.0], [8.0]]), 2, 2)
+    >>> B, counts = condense(np.array([[0.0], [9.0], [1.0], [8.0]]), 2)
     >>> B.ravel(), counts
     (array([0.5, 8.5]), array([2, 2]))
     """
@@ -134,11 +129,6 @@ def condense(
     # Every start is nearest to itself, so none is empty.
     means = np.asarray(members.T @ T) / counts[:, None].astype(T.dtype)
     first, copy_of = distinct_rows(means)
-    if len(first) < n_clusters:
-        raise InputError(
-            f"Among {len(T)} rows that were drawn {len(first)} are distinct; that is "
-            f"fewer than {n_clusters} clusters. Ask for fewer."
-        )
     together = np.bincount(copy_of, weights=counts).astype(np.intp)
     return np.asarray(means[first]), together
 

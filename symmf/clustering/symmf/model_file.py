@@ -1,4 +1,4 @@
-"""A clustering kept in a file, and new samples put into its clusters.
+"""A clustering stored in a file, and new samples assigned to its clusters.
 
 The file is an NPZ archive of plain arrays with a description in JSON; see
 :mod:`symmf.common.codec`.
@@ -14,14 +14,14 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from scipy import sparse
+from scipy import sparse, stats
+from sklearn.neighbors import KNeighborsClassifier
 
 from symmf.clustering.symmf.estimator import SymMF
 from symmf.common import codec
 from symmf.common.files import check_file, own_file, write_bytes
 from symmf.common.notation import AnyMatrix, FloatArray, LabelArray
 from symmf.errors import DataError, InputError
-from symmf.features.columns import as_frame
 from symmf.features.text import count_terms
 from symmf.io.matrix import UserMatrix
 from symmf.similarity.operators import SymmetricOperator
@@ -37,7 +37,7 @@ _OF_THE_FIT = ("H_", "P_", "history_", "eigenvalues_", "_rows", "_recipe", "_ans
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Model:
-    """What is needed to put new samples into known clusters.
+    """What is needed to assign new samples to known clusters.
 
     Attributes
     ----------
@@ -67,7 +67,7 @@ class Model:
     estimator: SymMF | None = None
     features: Any = None
     rows: AnyMatrix = None
-    labels: LabelArray | None = None
+    labels: Any = None
 
     def predict(self, data: UserMatrix) -> LabelArray:
         """Return the cluster of each new sample.
@@ -84,42 +84,33 @@ class Model:
         X = self._rows_of(data)
         if self.estimator is not None:
             return self.estimator.predict(X)
+        # Of as many votes the larger cluster, which has the smaller number, wins.
         if self.kind == "images" and self.features is not None:
             from symmf.features.images import image_similarity
 
-            return self._vote(image_similarity(self.features.transform(X), self.rows))
-        from sklearn.metrics import pairwise_distances
-
-        return self._vote(-pairwise_distances(X, self.rows, metric="sqeuclidean"))
+            S = image_similarity(self.features.transform(X), self.rows)
+            nearest = np.argsort(-S, axis=1, kind="stable")[:, :_VOTERS]
+            return np.asarray(stats.mode(self.labels[nearest], axis=1).mode)
+        voters = KNeighborsClassifier(min(_VOTERS, self.rows.shape[0]))
+        return np.asarray(voters.fit(self.rows, self.labels).predict(X))
 
     def _rows_of(self, data: UserMatrix) -> AnyMatrix:
         if self.kind == "documents":
             assert data.documents is not None
             counts = count_terms(data.documents, terms=self.terms).counts
             return sparse.csr_array(counts.astype(np.float64))
-        X = data.X
-        if self.kind == "rows" and self.features is not None:
-            return self.features.transform(as_frame(X, self.names))
-        width = len(self.names)
+        X, width = data.X, len(self.names)
         if width and X.shape[1] != width:
             raise InputError(
                 f"The model was made of {width} columns ({', '.join(self.names[:6])}"
                 f"{', ...' if width > 6 else ''}); these are {X.shape[1]}."
             )
-        if self.mean is not None:
-            X = (X - self.mean) / self.spread
-        return X
+        if self.kind == "rows" and self.features is not None:
+            import pandas as pd
 
-    def _vote(self, similarity: FloatArray) -> LabelArray:
-        assert self.labels is not None
-        voters = min(_VOTERS, similarity.shape[1])
-        near = np.argsort(-similarity, axis=1, kind="stable")[:, :voters]
-        votes = np.zeros((len(similarity), self.n_clusters))
-        for column in range(voters):
-            np.add.at(votes, (np.arange(len(votes)), self.labels[near[:, column]]), 1.0)
-        # The nearest one decides a tie.
-        votes[np.arange(len(votes)), self.labels[near[:, 0]]] += 0.5
-        return np.asarray(votes.argmax(axis=1), dtype=np.int64)
+            table = X if hasattr(X, "columns") else pd.DataFrame(X, columns=self.names)
+            return self.features.transform(table)
+        return X if self.mean is None else (X - self.mean) / self.spread
 
 
 def for_new_samples(estimator: Any) -> SymMF | None:

@@ -1,19 +1,15 @@
 """How many clusters: the rules, what they say, and how often they were right.
 
-At most 2,000 rows are looked at, always the same. For rows of numbers the number
+At most 2,000 rows are used, always the same ones. For rows of numbers the number
 maximises the sum of the eigengaps of two graphs (10 and 15 neighbours) and the
 silhouette of the rows of H; for other similarities it is the largest whose silhouette
-is within .005 of the best. Every rule is wrong often; how often was measured:
-``scripts/benchmark quality`` writes ``select_hits.json`` beside this file.
+is within .005 of the best.
 """
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cache
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -43,7 +39,8 @@ from symmf.similarity.scaling import distinct_rows
 _WITHIN = 0.005
 # K of the partitions of rows whose number of clusters is not known.
 _PARTS = 3
-_HITS = Path(__file__).with_name("select_hits.json")
+# Share of the rows in a part that is clustered again.
+_PART = 0.8
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -116,7 +113,7 @@ def compare_numbers(
     Parameters
     ----------
     X : array or csr_array
-        As a fit gets it; of more than 2,000 rows a sample is looked at.
+        As a fit gets it; of more than 2,000 rows a sample is used.
     recipe : Recipe
     wanted : sequence of int
         Numbers to compare; those that the rows do not allow are left out.
@@ -127,7 +124,7 @@ def compare_numbers(
         X, DistributedRows | DistributedMatrix
     ):
         X = part_of(X, sample_of(X.shape[0]), recipe)
-    if isinstance(X, np.ndarray) and not recipe.square and _alike(X):
+    if isinstance(X, np.ndarray) and not recipe.square and (X[0] == X).all():
         return _nothing(Structure(verdict="none", depth=0.0, eigengap=0.0))
     data = prepare(X, recipe, _PARTS if recipe.partitions else 1)
     wanted = [k for k in wanted if k < data.A.shape[0]]
@@ -152,7 +149,7 @@ def compare_numbers(
     if rows is not None and recipe.text is None:
         rows = np.asarray(rows[distinct_rows(rows)[0]])
         same = len(rows) == len(X) and wide is not None
-        known = np.asarray(sum(every))[1:] if same else None
+        known = np.asarray(sum(every))[1:LARGEST] if same else None
         structure = find_structure(rows, known)
     return Numbers(
         candidates=list(wanted),
@@ -165,16 +162,19 @@ def compare_numbers(
     )
 
 
-def choose_number(X: AnyMatrix, recipe: Recipe, rng: np.random.Generator) -> int:
-    """Return the number of clusters for ``n_clusters="auto"``; 1: there are none."""
-    return compare_numbers(X, recipe, range(2, LARGEST + 1), rng).chosen
-
-
 def sample_of(n: int) -> npt.NDArray[np.intp]:
-    """Return which of n rows are looked at: all, or always the same 2,000."""
+    """Return which of n rows are used: all, or always the same 2,000."""
     if n <= MOST:
         return np.arange(n)
     return np.sort(np.random.default_rng(0).choice(n, MOST, replace=False))
+
+
+def parts_of(
+    rows: npt.NDArray[np.intp], count: int, rng: np.random.Generator
+) -> list[npt.NDArray[np.intp]]:
+    """Draw 80 % of some rows, several times: parts to be clustered again."""
+    size = max(3, int(_PART * len(rows)))
+    return [np.sort(rng.choice(rows, size, replace=False)) for _ in range(count)]
 
 
 def part_of(X: Any, rows: Any, recipe: Recipe) -> Any:
@@ -229,37 +229,6 @@ def mean_silhouette(V: FloatArray, k: int, labels: LabelArray) -> float:
     """Return the silhouette of the unit rows of k columns; -1 where undefined."""
     value = silhouette(unit_rows(V[:, :k]), labels, most=MOST)
     return -1.0 if np.isnan(value) else value
-
-
-@cache
-def hit_rates() -> dict[str, Any]:
-    """Return how often the rules were right on data with known classes, or nothing."""
-    return dict(json.loads(_HITS.read_text("utf-8"))) if _HITS.exists() else {}
-
-
-def hit_rate() -> str:
-    """Say in words how often the rules were right."""
-    hits = hit_rates()
-    if not hits:
-        return "How often the rules are right has not been measured here."
-    said = (
-        f"On {hits['sets']} benchmark data sets with 2 to {hits['largest']} classes "
-        f"the silhouette found the number on {hits['silhouette']:.0%}, the eigengap on "
-        f"{hits['eigengap']:.0%}"
-    )
-    if "score" not in hits:
-        return f"{said}."
-    by = hits["by_agreement"]
-    return (
-        f"{said}, the sum of both eigengaps and the silhouette on {hits['score']:.0%}. "
-        f"Where four rules agreed it was right on {by['4']['right']} of "
-        f"{by['4']['sets']} sets, where three did on {by['3']['right']} of "
-        f"{by['3']['sets']}, else on {by['fewer']['right']} of {by['fewer']['sets']}."
-    )
-
-
-def _alike(X: FloatArray) -> bool:
-    return bool((X[0] == X).all())
 
 
 def _nothing(structure: Structure | None) -> Numbers:

@@ -1,4 +1,4 @@
-"""Rows as the clusters they fall into: evidence accumulation for tables of categories.
+"""Rows as the clusters they fall into, and how often two rows fall into the same.
 
 A. L. N. Fred, A. K. Jain: Combining multiple clusterings using evidence accumulation,
 IEEE TPAMI 27(6), 2005.
@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -16,7 +17,7 @@ from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import pairwise_distances_argmin
 
-from symmf.common.notation import AnyMatrix, FloatArray
+from symmf.common.notation import AnyMatrix, FloatArray, LabelArray
 from symmf.common.seeds import spawn_seed
 
 
@@ -57,8 +58,31 @@ class Partitions:
             first + pairwise_distances_argmin(X, self.centres[first:last])
             for first, last in pairs
         ]
-        count = len(columns)
-        data = np.full(len(X) * count, 1 / np.sqrt(count))
-        ends = np.arange(0, len(data) + 1, count)
-        shape = (len(X), len(self.centres))
-        return sparse.csr_array((data, np.column_stack(columns).ravel(), ends), shape)
+        return _indicators(np.column_stack(columns), len(self.centres))
+
+
+def coassociation(partitions: LabelArray) -> Any:
+    """Return B, sparse, with B B^T the share of partitions that join two samples.
+
+    Examples
+    --------
+    >>> B = coassociation(np.array([[0, 0], [0, 1], [1, 1]]))
+    >>> (B @ B.T).toarray().round(2)
+    array([[1. , 0.5, 0. ],
+           [0.5, 1. , 0.5],
+           [0. , 0.5, 1. ]])
+    """
+    columns, width = [], 0
+    for labels in partitions.T:
+        numbers = np.unique(labels, return_inverse=True)[1]
+        columns.append(numbers + width)
+        width += int(numbers.max()) + 1
+    return _indicators(np.column_stack(columns), width)
+
+
+def _indicators(columns: LabelArray, width: int) -> Any:
+    """Return rows with 1 / sqrt(count) in their columns, one for each partition."""
+    n, count = columns.shape
+    data = np.full(n * count, 1 / np.sqrt(count))
+    ends = np.arange(0, n * count + 1, count)
+    return sparse.csr_array((data, columns.ravel(), ends), shape=(n, width))

@@ -61,7 +61,7 @@ class TextFeatures:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NewPoints:
-    """What is kept of a fit for rows it has not seen."""
+    """The part of a fit that rows it has not seen need."""
 
     scaling: Scaling
     text: TextFeatures | Partitions | None
@@ -183,20 +183,19 @@ def prepare(
         given = {option: asked[option] for option in known}
         copies = None
         if n_landmarks is not None:
-            X, counts = condense(X, n_landmarks, n_clusters)
+            X, counts = condense(X, n_landmarks)
             given["n_neighbors"] = min(_NEAREST_LANDMARKS, given["n_neighbors"])
         elif recipe.distinct:
             first, copy_of = distinct_rows(X)
             X, counts = X[first], np.bincount(copy_of)
             copies = counts
-            if len(X) < n_clusters:
-                there = "The rows are all alike"
-                if len(X) > 1:
-                    there = f"Only {len(X)} rows are distinct"
-                raise InputError(
-                    f"{there}, and n_clusters is {n_clusters}: ask for at most as many "
-                    "clusters as there are distinct rows."
-                )
+        if counts is not None and len(X) < n_clusters:
+            found = f"Only {len(X)} rows are distinct"
+            raise InputError(
+                f"{found if len(X) > 1 else 'The rows are all alike'}, and n_clusters "
+                f"is {n_clusters}: ask for at most as many clusters as there are "
+                "distinct rows."
+            )
         graph = mutual_graph(X, counts=copies, **options)
         A = graph.S
         extension = partial(GraphExtension, rows=X, graph=graph, **given)

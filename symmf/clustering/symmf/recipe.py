@@ -203,16 +203,49 @@ def recipe_for(
     return replace(_labels(recipe, labels, given), **asked_of_rows)
 
 
-def recipe_of_columns(encoder: MixedColumns) -> tuple[str, dict[str, Any]]:
+def recipe_of_columns(
+    encoder: MixedColumns,
+    similarity: str = "auto",
+    options: dict[str, Any] | None = None,
+) -> tuple[str, dict[str, Any] | None]:
     """Return the similarity and its options for the rows that an encoder makes.
 
     The nearest rows are those with the same words in all columns, so that a graph of
     neighbours falls into the combinations of words. Where there are any, rows are alike
-    that many partitions put together.
+    that many partitions put together. What the user chose stays.
     """
+    if similarity != "auto" or options is not None:
+        return similarity, options
     if encoder.has_categories_:
         return "partitions", {}
     return "mutual_knn", {"feature_scale": "none"}
+
+
+_TEXT = Recipe(
+    similarity="scaled_gram",
+    text={},
+    weight=0.05,
+    columns=2,
+    unit_rows=True,
+    labels="merge",
+    learns_from_part=True,
+)
+_PARTITIONS = Recipe(
+    similarity="scaled_gram",
+    partitions=N_PARTITIONS,
+    weight=0.0,
+    unit_rows=True,
+    label_options={"n_init": 20},
+)
+_POINTS = Recipe(
+    similarity="mutual_knn",
+    scale="auto",
+    distinct=True,
+    learns_from_part=True,
+    unit_rows=True,
+    # On the benchmark of quality no worse than 10 random starts were.
+    label_options={"n_init": 4, "init": "cluster_qr"},
+)
 
 
 def _similarity(
@@ -226,40 +259,10 @@ def _similarity(
     check_name("similarity", name, [*RECIPES, *SIMILARITIES])
     far = isinstance(X, DistributedRows)
     dense = not (X.sparse if far else sparse.issparse(X))
-    if name == "auto" and published:
-        name = "centred_cosine"
     if name == "auto":
-        name = "mutual_knn" if dense else "text"
-    recipe = Recipe(similarity=name, label_options={"n_init": 20})
-    if name == "text":
-        recipe = Recipe(
-            similarity="cosine_power" if "power" in options else "scaled_gram",
-            text={o: options.pop(o) for o in TEXT_OPTIONS[:2] if o in options},
-            weight=0.05,
-            columns=2,
-            unit_rows=True,
-            labels="merge",
-            learns_from_part="power" not in options,
-        )
-    if name == "partitions":
-        recipe = Recipe(
-            similarity="scaled_gram",
-            partitions=options.pop("n_partitions", N_PARTITIONS),
-            weight=0.0,
-            unit_rows=True,
-            label_options={"n_init": 20},
-        )
-        check_number("n_partitions", recipe.partitions, least=1, whole=True)
-    if name == "mutual_knn":
-        recipe = Recipe(
-            similarity=name,
-            scale="auto" if dense else "none",
-            distinct=dense,
-            learns_from_part=dense or far,
-            unit_rows=True,
-            # On the benchmark of quality no worse than 10 random starts were.
-            label_options={"n_init": 4, "init": "cluster_qr"},
-        )
+        usual = "mutual_knn" if dense else "text"
+        name = "centred_cosine" if published else usual
+    recipe = _usual(name, options, dense=dense, far=far)
     if far and name not in GRAMS and not recipe.learns_from_part:
         raise InputError(
             f"similarity={name!r} with these options needs all rows in memory, and X "
@@ -276,8 +279,7 @@ def _similarity(
         check_number("n_landmarks", n_landmarks, least=2, whole=True)
     scale = options.pop("feature_scale", "auto")
     check_choice("feature_scale", scale, SCALES)
-    if scale == "auto":
-        scale = recipe.scale
+    scale = recipe.scale if scale == "auto" else scale
     divisible = isinstance(X, np.ndarray) or (far and name == "mutual_knn" and dense)
     if scale != "none" and (recipe.name in RECIPES or not divisible):
         raise InputError(
@@ -292,6 +294,25 @@ def _similarity(
     return replace(
         recipe, scale=scale, n_landmarks=n_landmarks, similarity_options=options
     )
+
+
+def _usual(name: str, options: dict[str, Any], *, dense: bool, far: bool) -> Recipe:
+    """Return the defaults of a similarity, with those options that it alone has."""
+    if name == "text":
+        text = {o: options.pop(o) for o in TEXT_OPTIONS[:2] if o in options}
+        recipe = replace(_TEXT, text=text)
+        if "power" in options:
+            recipe = replace(recipe, similarity="cosine_power", learns_from_part=False)
+        return recipe
+    if name == "partitions":
+        count = options.pop("n_partitions", N_PARTITIONS)
+        check_number("n_partitions", count, least=1, whole=True)
+        return replace(_PARTITIONS, partitions=count)
+    if name == "mutual_knn":
+        if dense:
+            return _POINTS
+        return replace(_POINTS, scale="none", distinct=False, learns_from_part=far)
+    return Recipe(similarity=name, label_options={"n_init": 20})
 
 
 def _columns(asked: int | str | None, usual: int) -> dict[str, Any]:

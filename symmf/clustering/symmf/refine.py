@@ -14,7 +14,7 @@ from sklearn.cluster import KMeans
 from sklearn.mixture import GaussianMixture
 
 from symmf.clustering.labels import kmeans_rows, number_by_size, unit_rows
-from symmf.clustering.symmf.consensus import coassociation
+from symmf.clustering.symmf.partitions import coassociation
 from symmf.common.notation import FloatArray, LabelArray
 from symmf.linalg import solve_eigenpairs
 from symmf.similarity import build_similarity

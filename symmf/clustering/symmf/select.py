@@ -10,25 +10,28 @@ import numpy as np
 from sklearn.utils.validation import check_array
 
 from symmf.clustering.checks import safe_scale
+from symmf.clustering.symmf.agreement import confidence
 from symmf.clustering.symmf.number import (
+    Numbers,
     best_candidate,
     compare_numbers,
-    hit_rates,
     labels_of,
     mean_silhouette,
     part_of,
+    parts_of,
     sample_of,
     spectrum,
 )
 from symmf.clustering.symmf.prepare import prepare
-from symmf.clustering.symmf.recipe import recipe_for
+from symmf.clustering.symmf.recipe import Recipe, recipe_for, recipe_of_columns
 from symmf.clustering.symmf.structure import LARGEST, Structure
-from symmf.common.notation import LabelArray
+from symmf.common.notation import AnyMatrix, FloatArray
 from symmf.common.seeds import RandomState, as_generator
 from symmf.common.validation import check_number, is_dask, is_whole
 from symmf.errors import InputError
+from symmf.features.columns import encoder_for
 from symmf.linalg import solve_eigenpairs
-from symmf.metrics import ari, stability
+from symmf.metrics import ari
 from symmf.similarity import SimilarityName, SymmetricOperator, regularise
 
 if TYPE_CHECKING:
@@ -37,36 +40,6 @@ if TYPE_CHECKING:
 
 # A larger lambda is not preferred unless its silhouette is better by this.
 _WITHIN = 0.005
-#: rules that count when their agreement is told
-RULES = ("eigengap", "eigengap_15", "silhouette", "hdbscan")
-# Of a given graph.
-_GRAPH_RULES = ("bethe_hessian", "eigengap")
-
-
-def confidence(by_rule: dict[str, int], k: int) -> str:
-    """Say how many rules name k clusters, and how often k was right where they did.
-
-    Examples
-    --------
-    >>> confidence({"silhouette": 3, "eigengap": 4}, 3).split(":")[0]
-    '1 of 2 rules agrees'
-    """
-    known = _GRAPH_RULES if "bethe_hessian" in by_rule else RULES
-    rules = [rule for rule in known if rule in by_rule]
-    agree = sum(by_rule[rule] == k for rule in rules)
-    verb = "agrees" if agree == 1 else "agree"
-    said = f"{agree} of {len(rules)} rules {verb}"
-    if len(rules) < len(RULES):
-        return f"{said}: how often that is right was not measured for such data."
-    case = "4" if agree == 4 else "3" if agree == 3 else "fewer"
-    rates = hit_rates().get("by_agreement", {}).get(case)
-    unknown = "" if agree >= 3 else "; the number of clusters is not known well"
-    if rates is None:
-        return f"{said}{unknown}."
-    return (
-        f"{said}{unknown}: on benchmark data where so many did, the number was right "
-        f"on {rates['right']} of {rates['sets']} sets."
-    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -161,7 +134,7 @@ def select(
 
     Parameters
     ----------
-    X : (n, m) array or scipy sparse matrix
+    X : (n, m) array, data frame (with words and holes too) or scipy sparse matrix
     n_clusters : iterable of int
         Numbers to compare, each between 2 and n - 1; larger ones are left out.
     laplacian_weight : iterable of float, optional
@@ -200,6 +173,12 @@ def select(
             "select clusters parts of the rows again and needs them in memory. Give "
             "X.compute() if they fit, or SymMF('auto', similarity='centred_cosine')."
         )
+    encoder = encoder_for(X)
+    if encoder is not None:
+        X = encoder.transform(X)
+        similarity, similarity_options = recipe_of_columns(
+            encoder, similarity, similarity_options
+        )
     X = check_array(X, accept_sparse="csr", dtype=[np.float64, np.float32])
     check_number("n_subsamples", n_subsamples, least=0, whole=True)
     wanted = _candidates(n_clusters, X.shape[0])
@@ -211,18 +190,9 @@ def select(
     found = compare_numbers(X, recipe, wanted, rng)
     wanted = found.candidates
 
-    def part_labels(rows: Any, rng: np.random.Generator) -> list[LabelArray | None]:
-        part = prepare(part_of(X, rows, recipe), recipe, 1)
-        most = min(max(wanted), part.A.shape[0] - 1)
-        _, V = spectrum(part.A, most, rng)
-        return [
-            part.with_copies(labels_of(V, k, rng)) if k <= most else None
-            for k in wanted
-        ]
-
     stable = np.full(len(wanted), np.nan)
     if n_subsamples and found.labels:
-        stable[:] = stability(found.labels, part_labels, rng, n_parts=n_subsamples)
+        stable = _stability(X, recipe, found, n_subsamples, rng)
     columns = {"n_clusters": wanted, "silhouette": found.silhouette}
     names = ("eigengap", "eigengap_15")
     columns |= dict(zip(names, found.eigengaps, strict=False))
@@ -260,6 +230,27 @@ def _candidates(n_clusters: Iterable[int], n: int) -> list[int]:
             f"not {asked!r}."
         )
     return wanted
+
+
+def _stability(
+    X: AnyMatrix, recipe: Recipe, found: Numbers, count: int, rng: np.random.Generator
+) -> FloatArray:
+    """Return the mean agreement with clusterings of parts, for each number."""
+    pairs = list(zip(found.candidates, found.labels, strict=True))
+    scores = []
+    for rows in parts_of(np.arange(X.shape[0]), count, rng):
+        part = prepare(part_of(X, rows, recipe), recipe, 1)
+        most = min(max(found.candidates), part.A.shape[0] - 1)
+        _, V = spectrum(part.A, most, rng)
+        scores.append(
+            [
+                ari(whole[rows], part.with_copies(labels_of(V, k, rng)))
+                if k <= most
+                else np.nan
+                for k, whole in pairs
+            ]
+        )
+    return np.asarray(np.mean(scores, axis=0))
 
 
 def _compare_weights(
