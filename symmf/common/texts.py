@@ -155,8 +155,7 @@ def csv_cell(text: str) -> str:
     >>> print(csv_cell("\x1b[2J"))
     \x1b[2J
     """
-    text = text.replace("\r\n", "\n").replace("\r", "\n")
-    text = "".join(char if char in "\t\n" else _seen(char) for char in text)
+    text = terminal_text(text.replace("\r\n", "\n").replace("\r", "\n"))
     if len(text) < 2 or text[0] not in "=+-@\t\n":
         return text
     try:

@@ -124,7 +124,8 @@ def precomputed(X: AnyMatrix) -> SymmetricOperator:
     return as_operator(X)
 
 
-SIMILARITIES: dict[str, Callable[..., SymmetricOperator]] = {
+#: each returns an operator, or a sparse or dense matrix
+SIMILARITIES: dict[str, Callable[..., SymmetricOperator | AnyMatrix]] = {
     "centred_cosine": centred_cosine,
     "cosine": cosine,
     "inner_product": inner_product,
@@ -204,4 +205,4 @@ def build_similarity(
         raise InputError(f"The data must be numbers; their type is {values.dtype}.")
     if values.dtype.kind == "f" and not np.isfinite(values).all():
         raise InputError("The data have NaN or infinite entries; clean them first.")
-    return build(X, **options)
+    return as_operator(build(X, **options))

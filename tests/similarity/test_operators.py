@@ -7,6 +7,7 @@ from scipy.sparse.linalg import LinearOperator, aslinearoperator
 
 from symmf.errors import InputError
 from symmf.similarity import (
+    SIMILARITIES,
     DenseOperator,
     Gram,
     LaplacianRegularised,
@@ -340,3 +341,13 @@ def test_scaled_rows_are_a_matrix_of_their_own():
     for mine, theirs in ((scaled.indices, X.indices), (scaled.indptr, X.indptr)):
         np.testing.assert_array_equal(mine, theirs)
         assert not np.shares_memory(mine, theirs)
+
+
+@pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
+def test_a_similarity_of_ones_own_may_return_a_matrix(monkeypatch, kind):
+    monkeypatch.setitem(
+        SIMILARITIES, "mine", lambda X, power=2: kind((X @ X.T) ** power)
+    )
+    A = build_similarity(data(0, 6, 3), "mine", power=3)
+    assert np.allclose(A.toarray(), (data(0, 6, 3) @ data(0, 6, 3).T) ** 3)
+    regularise(A, 0.5)
