@@ -118,7 +118,7 @@ def test_labellings_that_do_not_fit_are_refused(metric):
 
 
 def test_the_registry_describes_its_metrics():
-    assert list(METRICS) == ["ac", "nmi", "nmi_max", "ari", "ami", "nca"]
+    assert list(METRICS)[:2] == ["ac", "nmi"]  # the paper's
     for name, metric in METRICS.items():
         assert metric.name == name
         assert metric.higher_is_better
