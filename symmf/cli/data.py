@@ -7,7 +7,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import TYPE_CHECKING, TextIO
 
 import click
 
@@ -16,8 +16,8 @@ from symmf.cli.terminal import say
 
 if TYPE_CHECKING:
     from symmf.datasets import DatasetSpec
+    from symmf.datasets.download import Progress as Told
     from symmf.datasets.local import Verification
-    from symmf.datasets.transfer import ProgressBar
 
 _folder = click.option(
     "--folder",
@@ -170,7 +170,7 @@ def _verdict(spec: DatasetSpec, found: Verification) -> str:
 def import_(name: str, file: Path, folder: Path | None) -> None:
     """Take a FILE you have: the data set's own, or an official archive or folder."""
     from symmf.datasets import get_spec
-    from symmf.datasets.download import import_file
+    from symmf.datasets.imports import import_file
 
     path = import_file(get_spec(name), file, folder)
     say(f"{name}: checked and imported to {path}")
@@ -204,7 +204,7 @@ def _common(urls: Sequence[str]) -> str:
 
 
 @contextmanager
-def _progress(name: str) -> Iterator[ProgressBar | None]:
+def _progress(name: str) -> Iterator[Told | None]:
     """Show a bar on standard error if that is a terminal."""
     if not _on_terminal(sys.stderr):
         yield None
@@ -217,33 +217,5 @@ def _progress(name: str) -> Iterator[ProgressBar | None]:
     with Progress(
         *columns, TimeRemainingColumn(), console=console, transient=True
     ) as progress:
-        yield _Bar(progress, name)
-
-
-class _Bar:
-    """A bar of rich in the form that pooch expects."""
-
-    def __init__(self, progress: Any, name: str) -> None:
-        self._progress = progress
-        self._name = name
-        self._task: Any = None
-
-    @property
-    def total(self) -> float:
-        return float(self._progress.tasks[self._task].total or 0)
-
-    @total.setter
-    def total(self, value: float) -> None:
-        # Set at the start of every attempt; there is no bar before the first.
-        if self._task is None:
-            self._task = self._progress.add_task(self._name, total=None)
-        self._progress.reset(self._task, total=value or None)
-
-    def update(self, n: int) -> None:
-        self._progress.update(self._task, advance=n)
-
-    def reset(self) -> None:
-        self._progress.update(self._task, completed=0)
-
-    def close(self) -> None:
-        pass
+        task = progress.add_task(name, total=None)
+        yield lambda here, total: progress.update(task, completed=here, total=total)

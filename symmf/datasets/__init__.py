@@ -28,7 +28,7 @@ from symmf.datasets.base import (
     Source,
     data_folder,
 )
-from symmf.datasets.local import missing_message, open_file, open_member
+from symmf.datasets.local import missing_message, open_data
 from symmf.errors import InputError
 
 DATASETS: dict[str, DatasetSpec] = {
@@ -96,9 +96,7 @@ def load_dataset(
     if not spec.all_files:
         return spec.read(**options)
     place = Path(folder) if folder is not None else data_folder()
-    if spec.files:
-        return open_member(spec, place, **options)
-    return open_file(spec, place, **options)
+    return open_data(spec, place, **options)
 
 
 def missing_files(name: str, options: Sequence[Mapping[str, Any]]) -> str:
@@ -111,12 +109,10 @@ def missing_files(name: str, options: Sequence[Mapping[str, Any]]) -> str:
     """
     spec, folder = get_spec(name), data_folder()
     files = [spec.file] if spec.file is not None else []
-    if spec.needs is not None:
-        for given in options:
-            known = {name: given[name] for name in given if name in spec.options}
-            files += spec.needs(**known)
-    paths = [folder / file.path for file in files]
-    missing = [path for path in dict.fromkeys(paths) if not path.exists()]
+    for given in options if spec.needs is not None else ():
+        files += spec.needs(**{n: given[n] for n in given if n in spec.options})
+    paths = dict.fromkeys(folder / file.path for file in files)
+    missing = [path for path in paths if not path.exists()]
     return missing_message(spec, missing) if missing else ""
 
 

@@ -1,57 +1,53 @@
-"""Fetching and importing the files of data sets.
+"""Downloading the files of data sets: continued, limited, checked by pooch.
 
-A file gets its final name only after its content was checked: it is downloaded, or
-converted, in the folder ``.download`` beside it and then renamed. What an interrupted
-download left there is continued by the next one.
+A file arrives in the folder ``.download`` beside its place and is moved there once its
+checksum is right. What an interrupted download left is continued by the next one.
 """
 
 from __future__ import annotations
 
+import hashlib
 import logging
-import os
-import shutil
-import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+import time
+from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
+from typing import TypeAlias
 
-from symmf.common.sandbox import check_file
-from symmf.datasets.base import DatasetSpec, RemoteFile, data_folder
-from symmf.datasets.local import (
-    State,
-    damaged_message,
-    file_path,
-    file_sha256,
-    file_state,
-    fits,
-    known_file,
-)
-from symmf.datasets.proof import (
-    LARGEST,
-    beside,
-    convert_other,
-    keep_proof,
-    read_other,
-)
-from symmf.datasets.transfer import ProgressBar, SourceFailed, retrieve
+from symmf.datasets.base import DatasetSpec, RemoteFile, Source, data_folder
+from symmf.datasets.imports import install, writing
+from symmf.datasets.local import LARGEST, State, file_state, known_file
 from symmf.errors import DataError
 
 logger = logging.getLogger(__name__)
 
-# How archives begin: zip, gzip, bzip2, xz.
-_ARCHIVES = (b"PK\x03\x04", b"\x1f\x8b", b"BZh", b"\xfd7zXZ")
+#: called with the bytes that are here and the bytes of the whole file, if known
+Progress: TypeAlias = Callable[[int, int | None], None]
+
+# Seconds to wait before another attempt at the same source.
+PAUSES = (0.5, 1.0)
+# Seconds to wait for a connection, and for the next byte.
+TIMEOUT = 30.0
+# A server that gave fewer bytes per second than this, over so many seconds, is left.
+LEAST_RATE = 1_000.0
+PATIENCE = 60.0
+CHUNK = 1 << 16
+
+
+class SourceFailed(Exception):  # noqa: N818 (what happened, not an error)
+    """A source did not give its file; the next one may."""
 
 
 def fetch(
     spec: DatasetSpec,
     folder: Path | None = None,
     *,
-    progress: ProgressBar | None = None,
+    progress: Progress | None = None,
 ) -> list[str]:
-    """Download the files of a data set that are not there and right.
+    """Download the files of a data set that are missing or damaged.
 
-    A damaged file is replaced; it is not looked into. The sources are tried in order,
-    each up to three times.
+    A damaged file is replaced; it is never opened by a reader. The sources are tried in
+    order, each up to three times.
 
     Returns
     -------
@@ -64,27 +60,26 @@ def fetch(
         If no source gave a file, or the folder cannot be written.
     """
     folder = data_folder() if folder is None else folder
-    files = spec.files or (known_file(spec),)
     return [
         _fetch_file(spec, file, folder / file.path, progress)
-        for file in files
+        for file in spec.files or (known_file(spec),)
         if file_state(spec, file, folder) is not State.PRESENT
     ]
 
 
 def _fetch_file(
-    spec: DatasetSpec, file: RemoteFile, target: Path, progress: ProgressBar | None
+    spec: DatasetSpec, file: RemoteFile, target: Path, progress: Progress | None
 ) -> str:
+    """Put a file in its place from the first source that gives it."""
     reasons = []
-    with _staging(target) as staging:
+    staging = target.parent / ".download"
+    with writing(target):
+        staging.mkdir(parents=True, exist_ok=True)
         for source in file.sources:
+            most = LARGEST if source.archive else file.size
             try:
-                most = LARGEST if source.archive else file.size
-                given = retrieve(source, staging, progress, most=most)
-                if source.archive:
-                    _install_converted(spec, file, given, target, staging)
-                else:
-                    _install_copy(given, target, staging)
+                given = _retrieve(source, staging, most, progress)
+                install(spec, file, given, target, archive=source.archive)
             except SourceFailed as failure:
                 reason = str(failure)
             except DataError as error:
@@ -95,7 +90,9 @@ def _fetch_file(
                 return source.url
             finally:
                 _remove(staging, "*.download")
-            logger.info("%s: %s", source.url, reason)
+                # It is not empty after an interrupted download.
+                with suppress(OSError):
+                    staging.rmdir()
             reasons.append(f"\n  {source.url}: {reason}")
     raise DataError(
         f"{spec.title} could not be downloaded:{''.join(reasons)}\n"
@@ -105,185 +102,89 @@ def _fetch_file(
     )
 
 
-def import_file(spec: DatasetSpec, given: Path, folder: Path | None = None) -> Path:
-    """Take a file the user has, after checking that it holds the right data.
+def _retrieve(
+    source: Source, staging: Path, most: int, progress: Progress | None
+) -> Path:
+    """Download one source into ``staging``; pooch compares its checksum."""
+    import pooch
+    from requests import HTTPError, RequestException
+    from urllib3.exceptions import HTTPError as ConnectionLost
 
-    Parameters
-    ----------
-    spec : DatasetSpec
-        The data set.
-    given : Path
-        Its own file, or an official archive or a folder it can be made from. It is
-        only read; what is not the known file byte for byte is parsed in a child
-        process.
-    folder : Path, optional
-        Folder of data files; default :func:`~symmf.datasets.data_folder`.
+    # pooch prints what it does; here that is for the callers to say.
+    pooch.get_logger().setLevel(logging.WARNING)
+    key = hashlib.sha256(source.url.encode()).hexdigest()[:16]
+    part = staging / f"{key}.part"
 
-    Returns
-    -------
-    Path
-        Where the data set's file is now; the folder of a collection.
+    def download(url: str, output: str, _: object) -> None:
+        _continue(url, part, most, progress)
+        part.replace(output)
 
-    Raises
-    ------
-    DataError
-        If the file is not there or does not hold the data set.
-    """
-    folder = data_folder() if folder is None else folder
-    if spec.files:
-        return _import_collection(spec, given, folder)
-    file, target = known_file(spec), file_path(spec, folder)
-    advice = (
-        f"Give the path of {spec.accepts}, or run `symmf data fetch {spec.name}` to "
-        "download it."
-    )
-    is_folder = _is_folder(given)
-    if not is_folder:
-        check_file(given, largest=LARGEST, advice=advice)
-    archive = is_folder or _is_archive(given)
-    if archive and spec.convert is None:
-        raise DataError(
-            f"{given} is a folder or an archive; {spec.title} is imported from "
-            f"{spec.accepts}."
-        )
-    try:
-        # A refused file leaves the data folder as it was.
-        proof = None if archive else _prove(spec, file, given)
-        with _staging(target) as staging:
-            if archive:
-                _install_converted(spec, file, given, target, staging)
-            else:
-                _install_copy(given, target, staging, proof=proof)
-    except DataError as error:
-        raise DataError(f"{given} was not imported. {error}") from error
-    return target
-
-
-def _prove(spec: DatasetSpec, file: RemoteFile, path: Path) -> str | None:
-    """Return None for the known file, the SHA-256 of another with the known values."""
-    if fits(path, file):
-        return None
-    if spec.digest is None:
-        raise DataError(damaged_message(spec, file, path))
-    sha256 = file_sha256(path)
-    try:
-        read_other(spec, path)
-    except DataError as error:
-        raise DataError(f"{error} {damaged_message(spec, file, path)}") from error
-    return sha256
-
-
-def _install_copy(
-    given: Path, target: Path, staging: Path, *, proof: str | None = None
-) -> None:
-    """Give a copy of a right file its final name."""
-    with _temporary(staging) as made:
-        shutil.copyfile(given, made)
-        if proof is not None and file_sha256(made) != proof:
-            raise DataError(f"{given} changed while it was read.")
-        _rename(made, target, proof)
-
-
-def _install_converted(
-    spec: DatasetSpec, file: RemoteFile, given: Path, target: Path, staging: Path
-) -> None:
-    """Make the file from an archive, prove its values, give it its final name."""
-    with _temporary(staging) as made:
-        convert_other(spec, given, made)
+    for pause in (*PAUSES, None):
+        staging.mkdir(exist_ok=True)
         try:
-            proof = _prove(spec, file, made)
-        except DataError as error:
-            raise DataError(
-                f"What it holds is not {spec.title}: the values made from it are "
-                f"not the known ones. Expected is {spec.accepts}."
+            path = pooch.retrieve(
+                source.url,
+                known_hash=source.checksum,
+                fname=f"{key}.download",
+                path=staging,
+                downloader=download,
+            )
+            return Path(path)
+        except HTTPError as error:
+            status = error.response.status_code
+            reason = f"the server answered {status} {error.response.reason}"
+            if 400 <= status < 500 and status not in (408, 416, 429):
+                raise SourceFailed(reason) from error
+        except (RequestException, ConnectionLost) as error:
+            # Their messages fill several lines.
+            reason = f"no complete answer ({type(error).__name__})"
+        except ValueError as error:
+            raise SourceFailed(
+                f"its checksum is not {source.checksum}; the file was discarded"
             ) from error
-        _rename(made, target, proof)
+        if pause is None:
+            raise SourceFailed(reason)
+        logger.info("%s: %s; trying again", source.url, reason)
+        time.sleep(pause)
+    raise AssertionError("the last attempt returns or raises")
 
 
-def _rename(made: Path, target: Path, proof: str | None) -> None:
-    """Put a file in its place, and what proves it beside it."""
-    beside(target).unlink(missing_ok=True)
-    if proof is not None:
-        keep_proof(target, proof)
-    made.replace(target)
+def _continue(url: str, part: Path, most: int, progress: Progress | None) -> None:
+    """Add to the partial file what it lacks of the file at ``url``."""
+    import requests
 
-
-def _import_collection(spec: DatasetSpec, given: Path, folder: Path) -> Path:
-    """Copy the files of a collection that a folder has, each with its known bytes."""
-    root = Path(spec.files[0].path).parts[0]
-    if not _is_folder(given):
-        raise DataError(f"{given} is not a folder. Give the path of {spec.accepts}.")
-    inside = given / root if (given / root).is_dir() else given
-    sources = {
-        file: inside / Path(file.path).relative_to(root)
-        for file in spec.files
-        if file_state(spec, file, folder) is not State.PRESENT
-    }
-    right = {file: path for file, path in sources.items() if fits(path, file)}
-    for file, path in right.items():
-        target = folder / file.path
-        with _staging(target) as staging:
-            _install_copy(path, target, staging)
-    absent = [path for file, path in sources.items() if file not in right]
-    if absent:
-        raise DataError(
-            f"{len(right)} files were imported from {given}; {len(absent)} are not "
-            f"there or not as published, the first is {absent[0]}. Run `symmf data "
-            f"fetch {spec.name}` to download what is missing."
-        )
-    return folder / root
-
-
-def _is_folder(path: Path) -> bool:
-    # os.path: it does not raise for a name that no file can have.
-    return os.path.isdir(path)  # noqa: PTH112
+    # Bytes as they are stored: ranges of a compressed stream mean nothing.
+    headers = {"Accept-Encoding": "identity"}
+    if part.exists():
+        headers["Range"] = f"bytes={part.stat().st_size}-"
+    with requests.get(url, headers=headers, stream=True, timeout=TIMEOUT) as response:
+        if response.status_code == 416:
+            # There is nothing after what is here: it is no part of this file.
+            part.unlink(missing_ok=True)
+        response.raise_for_status()
+        # read1 gives what has come; urllib3 1 only has read, which waits for all.
+        read = getattr(response.raw, "read1", response.raw.read)
+        began, came = time.monotonic(), 0
+        with part.open("ab" if response.status_code == 206 else "wb") as file:
+            length = response.headers.get("Content-Length", "")
+            total = file.tell() + int(length) if length.isdecimal() else None
+            while data := read(CHUNK):
+                came += len(data)
+                if file.tell() + len(data) > most:
+                    part.unlink()
+                    raise SourceFailed(
+                        f"it gives more than the {most} bytes the file may have"
+                    )
+                file.write(data)
+                if progress is not None:
+                    progress(file.tell(), total)
+                seconds = time.monotonic() - began
+                if seconds > PATIENCE and came < LEAST_RATE * seconds:
+                    raise SourceFailed(
+                        f"it is too slow: {came:,} bytes in {seconds:.0f} seconds"
+                    )
 
 
 def _remove(folder: Path, pattern: str) -> None:
     for path in folder.glob(pattern):
         path.unlink()
-
-
-@contextmanager
-def _temporary(folder: Path) -> Iterator[Path]:
-    handle, name = tempfile.mkstemp(dir=folder, prefix="made-")
-    os.close(handle)
-    path = Path(name)
-    # Others may read data files; mkstemp gives rights to the owner only.
-    path.chmod(0o644)
-    try:
-        yield path
-    finally:
-        path.unlink(missing_ok=True)
-
-
-def _is_archive(path: Path) -> bool:
-    try:
-        with path.open("rb") as file:
-            head = file.read(512)
-    except OSError as error:
-        raise DataError(
-            f"{path} cannot be read ({error.strerror or error}). Check its permissions."
-        ) from error
-    return head.startswith(_ARCHIVES) or head[257:262] == b"ustar"
-
-
-@contextmanager
-def _staging(target: Path) -> Iterator[Path]:
-    """Give the folder ``.download`` beside ``target``; remove it if it ends empty."""
-    staging = target.parent / ".download"
-    try:
-        staging.mkdir(parents=True, exist_ok=True)
-        # Fails here, rather than after a long download, if nothing can be written.
-        with tempfile.TemporaryFile(dir=staging):
-            pass
-        yield staging
-    except OSError as error:
-        raise DataError(
-            f"{target} cannot be written ({error.strerror or error}). Choose a folder "
-            "you may write to, with --folder or the environment variable SYMMF_DATA."
-        ) from error
-    finally:
-        # It is not empty after an interrupted download.
-        with suppress(OSError):
-            staging.rmdir()

@@ -1,22 +1,29 @@
-"""Opening the file of a data set, and telling what is wrong with it.
+"""The files in the data folder: what state they are in, opening and verifying them.
 
 A file is right if its SHA-256 is the known one; only then is it parsed in this process.
-A file that was proven to hold the known values (see :mod:`symmf.datasets.proof`) is
-right as well. Any other file is damaged and is not looked into.
+A file of other bytes is right if an import proved that it holds the known values: its
+SHA-256 lies beside it. Any other file is damaged and is never parsed.
 """
 
 from __future__ import annotations
 
+import hashlib
+import importlib
 import os
-from collections.abc import Iterable
+from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
 from typing import Any
 
+from symmf.common.sandbox import read_in_child
+from symmf.datasets.arrays import digest_arrays
 from symmf.datasets.base import Dataset, DatasetSpec, RemoteFile
-from symmf.datasets.proof import LARGEST, kept_proof, read_other
 from symmf.errors import DataError
+
+# A file or archive of more bytes is not read; the official ones have less than 200 MB.
+LARGEST = 1_000_000_000
 
 
 class State(Enum):
@@ -38,11 +45,6 @@ class Verification:
     original: bool
 
 
-def file_path(spec: DatasetSpec, folder: Path) -> Path:
-    """Return where the file of ``spec`` lies or should lie."""
-    return folder / known_file(spec).path
-
-
 def known_file(spec: DatasetSpec) -> RemoteFile:
     """Return ``spec.file``, or raise ``DataError`` for data without a file."""
     if spec.file is None:
@@ -53,27 +55,43 @@ def known_file(spec: DatasetSpec) -> RemoteFile:
     return spec.file
 
 
+def file_path(spec: DatasetSpec, folder: Path) -> Path:
+    """Return where the file of ``spec`` lies or should lie."""
+    return folder / known_file(spec).path
+
+
+def file_sha256(path: Path) -> str:
+    """Return the SHA-256 of a file in hexadecimal, or nothing if it cannot be read."""
+    # Opening a named pipe would wait for a writer.
+    with suppress(OSError):
+        if path.is_file():
+            with path.open("rb") as file:
+                return hashlib.file_digest(file, "sha256").hexdigest()
+    return ""
+
+
 def fits(path: Path, file: RemoteFile) -> bool:
     """Whether ``path`` is the known file; it is hashed only if its size is right."""
-    try:
-        regular = path.is_file() and path.stat().st_size == file.size
-        return regular and file_sha256(path) == file.sha256
-    except OSError:
-        return False
+    with suppress(OSError):
+        return path.stat().st_size == file.size and file_sha256(path) == file.sha256
+    return False
+
+
+def proof_of(path: Path) -> Path:
+    """Return where the SHA-256 of a proven file lies, in the form of ``sha256sum``."""
+    return path.with_name(f"{path.name}.sha256")
 
 
 def is_proven(path: Path) -> bool:
-    """Whether ``path`` is the file that was proven to hold the known values."""
-    proof = kept_proof(path)
-    try:
-        small = path.is_file() and path.stat().st_size <= LARGEST
-        return proof is not None and small and file_sha256(path) == proof
-    except OSError:
-        return False
+    """Whether ``path`` is the file that an import proved to hold the known values."""
+    with suppress(OSError, ValueError):
+        words = proof_of(path).read_text("ascii").split()
+        return bool(words) and words[0] == file_sha256(path)
+    return False
 
 
 def state(spec: DatasetSpec, folder: Path) -> State:
-    """Look whether the files are there and right; nothing is parsed."""
+    """Return whether the files are there and right; nothing is parsed."""
     found = {file_state(spec, file, folder) for file in spec.all_files}
     if not found:
         return State.BUILT_IN
@@ -83,7 +101,7 @@ def state(spec: DatasetSpec, folder: Path) -> State:
 
 
 def file_state(spec: DatasetSpec, file: RemoteFile, folder: Path) -> State:
-    """Look whether one file is there and right."""
+    """Return whether one file is there and right."""
     path = folder / file.path
     if not os.path.lexists(path):
         return State.MISSING
@@ -91,41 +109,57 @@ def file_state(spec: DatasetSpec, file: RemoteFile, folder: Path) -> State:
     return State.PRESENT if right else State.DAMAGED
 
 
-def open_file(spec: DatasetSpec, folder: Path, **options: Any) -> Dataset:
-    """Load the data set from its place in ``folder``, or raise ``DataError``."""
-    file = known_file(spec)
-    path = folder / file.path
-    if not os.path.lexists(path):
-        raise DataError(missing_message(spec, [path]))
-    if not fits(path, file):
-        if spec.digest is not None and is_proven(path):
-            return read_other(spec, path)
-        raise DataError(damaged_message(spec, file, path))
-    try:
-        data = spec.read(path, **options)
-    except OSError as error:
-        raise DataError(
-            f"{path} cannot be read ({error.strerror or error}). Check its permissions."
-        ) from error
-    return data
+def open_data(spec: DatasetSpec, folder: Path, **options: Any) -> Dataset:
+    """Load a data set from its files in ``folder``, one of a collection by options.
 
-
-def open_member(spec: DatasetSpec, folder: Path, **options: Any) -> Dataset:
-    """Load one data set of a collection, its files checked first."""
-    assert spec.needs is not None
-    files = spec.needs(**options)
-    paths = [folder / file.path for file in files]
-    missing = [path for path in paths if not os.path.lexists(path)]
+    Raises
+    ------
+    DataError
+        If a file is missing or damaged; the sentence says what to do.
+    """
+    files = (known_file(spec),) if spec.needs is None else spec.needs(**options)
+    states = {file: file_state(spec, file, folder) for file in files}
+    missing = [folder / f.path for f in files if states[f] is State.MISSING]
     if missing:
         raise DataError(missing_message(spec, missing))
-    for file, path in zip(files, paths, strict=True):
-        if not fits(path, file):
-            raise DataError(damaged_message(spec, file, path))
-    return spec.read(folder, **options)
+    for file in files:
+        if states[file] is State.DAMAGED:
+            raise DataError(damaged_message(spec, file, folder / file.path))
+    if spec.needs is not None:
+        return spec.read(folder, **options)
+    path = file_path(spec, folder)
+    if spec.digest is not None and proof_of(path).exists():
+        return read_other(spec, path)
+    return spec.read(path, **options)
+
+
+def read_other(spec: DatasetSpec, path: Path) -> Dataset:
+    """Load a file of unknown bytes that must hold the known values.
+
+    Raises
+    ------
+    DataError
+        If it cannot be read, or gives other values.
+    """
+    module, name = spec.read.__module__, spec.read.__name__
+    found = read_in_child(_values, path, largest=LARGEST, module=module, name=name)
+    digest = digest_arrays(found["X"], found["y"])
+    if digest != spec.digest:
+        raise DataError(f"{path} holds other values than {spec.title}.")
+    shape = found.pop("image_shape")
+    return Dataset(
+        **found, image_shape=None if shape is None else tuple(shape), digest=digest
+    )
+
+
+def _values(path: Path, *, module: str, name: str) -> dict[str, Any]:
+    data = getattr(importlib.import_module(module), name)(path)
+    names = ("name", "X", "y", "title", "kind", "image_shape", "class_ids")
+    return {field: getattr(data, field) for field in names}
 
 
 def verify(spec: DatasetSpec, folder: Path) -> Verification:
-    """Recompute the checksums, load, and compare with the known sizes.
+    """Compare checksums, load, and compare with the known sizes.
 
     For the paper's four data sets the sizes are its Table I (classes, samples,
     dimensions).
@@ -136,66 +170,50 @@ def verify(spec: DatasetSpec, folder: Path) -> Verification:
         If a file is missing or damaged, or the sizes differ.
     """
     if spec.files:
-        found = (open_member(spec, folder, **options) for options in spec.members)
-        return Verification(data=tuple(found), sha256=None, original=True)
+        found = tuple(open_data(spec, folder, **options) for options in spec.members)
+        return Verification(data=found, sha256=None, original=True)
     if spec.file is None:
-        data, sha256, original = spec.read(), None, True
+        data, sha256 = spec.read(), None
     else:
-        data = open_file(spec, folder)
+        data = open_data(spec, folder)
         sha256 = file_sha256(file_path(spec, folder))
-        original = sha256 == spec.file.sha256
     known = (spec.n_classes, spec.n_samples, spec.n_features)
     sizes = (data.n_classes, data.n_samples, data.n_features)
-    if known != (None, None, None) and known != sizes:
+    if known not in (sizes, (None, None, None)):
         raise DataError(
             f"The data set {spec.name!r} has {sizes[0]} classes, {sizes[1]} samples "
             f"and {sizes[2]} dimensions; expected are {known[0]}, {known[1]} and "
             f"{known[2]}."
         )
+    original = spec.file is None or sha256 == spec.file.sha256
     return Verification(data=(data,), sha256=sha256, original=original)
 
 
-def file_sha256(path: Path) -> str:
-    """Return the SHA-256 of a file in hexadecimal."""
-    import hashlib
-
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
-
-
-def missing_message(spec: DatasetSpec, paths: Iterable[Path]) -> str:
+def missing_message(spec: DatasetSpec, paths: Sequence[Path]) -> str:
     """Say which file goes where and which commands put it there."""
-    first, *more = paths
-    others = f" (and {len(more)} more)" if more else ""
+    others = f" (and {len(paths) - 1} more)" if paths[1:] else ""
     return (
-        f"The data set {spec.name!r} is not there: {first}{others} is missing. "
-        f"{how_to_get(spec)}"
+        f"The data set {spec.name!r} is not there: {paths[0]}{others} is missing. "
+        f"{_how_to_get(spec)}"
     )
 
 
 def damaged_message(spec: DatasetSpec, known: RemoteFile, path: Path) -> str:
     """Say what the file is, what it should be and which commands replace it."""
+    if not path.is_file():
+        what = "is not a regular file"
+    elif path.stat().st_size != known.size:
+        what = f"has {path.stat().st_size} bytes"
+    else:
+        what = f"has sha256 {file_sha256(path) or '(unknown: check its permissions)'}"
     return (
-        f"{path} is damaged, or another file than that of {spec.title}: it "
-        f"{_what_it_is(path, known)}, expected are {known.size} bytes with sha256 "
-        f"{known.sha256}. {how_to_get(spec)}"
+        f"{path} is damaged, or another file than that of {spec.title}: it {what}, "
+        f"expected are {known.size} bytes with sha256 {known.sha256}. "
+        f"{_how_to_get(spec)}"
     )
 
 
-def _what_it_is(path: Path, known: RemoteFile) -> str:
-    try:
-        if not path.is_file():
-            return "is not a regular file"
-        size = path.stat().st_size
-        if size != known.size:
-            return f"has {size} bytes"
-        return f"has sha256 {file_sha256(path)}"
-    except OSError as error:
-        return f"cannot be read ({error.strerror or error}; check its permissions)"
-
-
-def how_to_get(spec: DatasetSpec) -> str:
-    """Return the sentence with the two commands."""
+def _how_to_get(spec: DatasetSpec) -> str:
     return (
         f"Run `symmf data fetch {spec.name}` to download it, or "
         f"`symmf data import {spec.name} FILE` with a file you have ({spec.accepts})."

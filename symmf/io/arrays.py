@@ -6,7 +6,6 @@ crash them; see :mod:`symmf.common.sandbox`. Nothing is ever unpickled.
 
 from __future__ import annotations
 
-import zipfile
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -33,8 +32,7 @@ def read_arrays(path: Path, ending: str) -> dict[str, Any]:
 
 def parse_arrays(path: Path, ending: str) -> dict[str, Any]:
     """Read a file in the process that calls; sparse index arrays are checked."""
-    arrays = _PARSERS[ending](path)
-    return {name: _plain(value) for name, value in arrays.items()}
+    return {name: _plain(value) for name, value in _PARSERS[ending](path).items()}
 
 
 def pick_matrix(
@@ -50,22 +48,18 @@ def pick_matrix(
         If ``variable`` is not there.
     """
     if variable is not None:
+        there = [name for name in arrays if name]
         if variable not in arrays:
-            there = [name for name in arrays if name]
             raise InputError(
                 f"{source} has no variable {variable!r}."
                 f"{did_you_mean(variable, there)} It has: "
                 f"{', '.join(there) or 'one matrix without a name'}."
             )
         return checked(source, arrays[variable])
-    if list(arrays) == [""]:
-        return checked(source, arrays[""])
-    wide = {name: a for name, a in arrays.items() if _is_matrix(a)}
+    wide = [name for name in arrays if name == "" or _is_matrix(arrays[name])]
     usual = [name for name in _USUAL_NAMES if name in wide]
-    if len(wide) == 1:
-        return checked(source, next(iter(wide.values())))
-    if usual:
-        return checked(source, wide[usual[0]])
+    if len(wide) == 1 or usual:
+        return checked(source, arrays[(usual or wide)[0]])
     shapes = ", ".join(
         f"{name} {getattr(a, 'shape', '')}".strip() for name, a in arrays.items()
     )
@@ -90,8 +84,12 @@ def checked(source: str, value: Any) -> AnyMatrix:
         )
     if min(value.shape) == 0:
         raise DataError(f"{source} holds an empty matrix, {value.shape}.")
-    if max(value.shape) > _MOST_ROWS:
-        raise DataError(_too_large(source, value.shape))
+    if sparse.issparse(value) and max(value.shape) > _MOST_ROWS:
+        raise DataError(
+            f"{source} declares a matrix of {value.shape[0]:,} x {value.shape[1]:,}, "
+            f"which does not fit in memory here: up to {_MOST_ROWS:,} rows and columns "
+            "are read."
+        )
     X: Any = sparse.csr_array(value) if sparse.issparse(value) else np.asarray(value)
     with np.errstate(over="ignore"):
         X = X.astype(np.float64, copy=False)
@@ -141,8 +139,6 @@ def _parse_npy(path: Path) -> dict[str, Any]:
 
 
 def _parse_npz(path: Path) -> dict[str, Any]:
-    if not zipfile.is_zipfile(path):
-        raise DataError(f"{path} is not an NPZ archive.")
     with np.load(path, allow_pickle=False) as archive:
         if {"format", "shape", "data"} <= set(archive.files):
             return {"": sparse.load_npz(path)}
@@ -162,70 +158,45 @@ def _parse_mat(path: Path) -> dict[str, Any]:
 
 
 def _parse_hdf5(path: Path) -> dict[str, Any]:
+    """Return the arrays that lie in the file itself: links are not followed."""
     import h5py
 
     found: dict[str, Any] = {}
 
-    def visit(name: str, group: Any) -> None:
-        if "MATLAB_sparse" in group.attrs:
-            found[name] = _matlab_sparse(group)
+    def visit(name: str, node: Any) -> None:
+        if "MATLAB_sparse" in node.parent.attrs or name.startswith("#"):
+            # Parts of a sparse matrix; what MATLAB's cells refer to.
             return
-        for key in group:
-            link = group.get(key, getlink=True)
-            here = f"{name}/{key}" if name else key
-            if isinstance(link, h5py.ExternalLink):
-                raise DataError(
-                    f"{path}: {here!r} is a link to another file, which is not "
-                    "followed. Store the data in the file itself."
-                )
-            if isinstance(link, h5py.SoftLink):
-                continue
-            node = group[key]
-            if isinstance(node, h5py.Group):
-                visit(here, node)
-            elif isinstance(node, h5py.Dataset):
-                found[here] = _dataset(path, here, node)
+        if "MATLAB_sparse" in node.attrs:
+            found[name] = _matlab_sparse(node)
+        elif isinstance(node, h5py.Dataset):
+            found[name] = _content(node)
 
     with h5py.File(path) as file:
-        visit("", file)
-    return {name: value for name, value in found.items() if not name.startswith("#")}
+        file.visititems(visit)
+    return found
 
 
-def _dataset(path: Path, name: str, node: Any) -> Any:
+def _content(node: Any) -> Any:
     if node.external or node.is_virtual:
         raise DataError(
-            f"{path}: {name!r} lies in another file, which is not read. Store the data "
-            "in the file itself."
+            f"{node.file.filename}: {node.name!r} lies in another file, which is not "
+            "read. Store the data in the file itself."
         )
     return node[()]
 
 
 def _matlab_sparse(group: Any) -> AnyMatrix:
     """Read a sparse matrix of MATLAB 7.3: columns, and the number of rows apart."""
-    path = Path(group.file.filename)
-    jc = _dataset(path, "jc", group["jc"])
-    n = int(group.attrs["MATLAB_sparse"])
+    jc = _content(group["jc"])
+    shape = (int(group.attrs["MATLAB_sparse"]), len(jc) - 1)
     if "data" not in group:
-        return sparse.csc_array((n, len(jc) - 1))
-    content = (
-        _dataset(path, "data", group["data"]),
-        _dataset(path, "ir", group["ir"]),
-        jc,
-    )
-    return sparse.csc_array(content, shape=(n, len(jc) - 1))
-
-
-def _too_large(source: object, shape: tuple[int, ...]) -> str:
-    return (
-        f"{source} declares a matrix of {shape[0]:,} x {shape[1]:,}, which does not "
-        f"fit in memory here: up to {_MOST_ROWS:,} rows and columns are read."
-    )
+        return sparse.csc_array(shape)
+    parts = (_content(group["data"]), _content(group["ir"]), jc)
+    return sparse.csc_array(parts, shape=shape)
 
 
 def _parse_mtx(path: Path) -> dict[str, Any]:
-    rows, columns = io.mminfo(path)[:2]
-    if max(rows, columns) > _MOST_ROWS:
-        raise DataError(_too_large(path, (rows, columns)))
     return {"": io.mmread(path, spmatrix=False)}
 
 
@@ -241,8 +212,6 @@ _PARSERS: dict[str, Callable[[Path], dict[str, Any]]] = {
     ".npy": _parse_npy,
     ".npz": _parse_npz,
     ".mat": _parse_mat,
-    ".h5": _parse_hdf5,
-    ".hdf5": _parse_hdf5,
-    ".mtx": _parse_mtx,
-    ".mtx.gz": _parse_mtx,
+    **dict.fromkeys((".h5", ".hdf5"), _parse_hdf5),
+    **dict.fromkeys((".mtx", ".mtx.gz"), _parse_mtx),
 }

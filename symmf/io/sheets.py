@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from symmf.common.sandbox import read_in_child
 from symmf.common.validation import did_you_mean
@@ -11,8 +11,11 @@ from symmf.errors import DataError, InputError
 from symmf.io.columns import from_series
 from symmf.io.table import Table
 
-# Excel itself is slow beyond this.
-_MOST_CELLS = 50_000_000
+if TYPE_CHECKING:
+    import pandas as pd
+
+# What a sheet may take: one cell far off the others makes it as large as all between.
+_MEMORY = 4 << 30
 _INSTALL = "pip install 'symmf[io]'"
 
 
@@ -32,7 +35,9 @@ def read_sheet(
         a text.
     """
     if ending == ".xlsx":
-        found = read_in_child(parse_excel, path, sheet=sheet, header=header)
+        found = read_in_child(
+            parse_excel, path, memory=_MEMORY, sheet=sheet, header=header
+        )
     else:
         found = read_in_child(parse_parquet, path)
     n = len(found["columns"][0]) if found["columns"] else 0
@@ -62,68 +67,69 @@ def parse_parquet(path: Path) -> dict[str, Any]:
         raise DataError(f"Parquet files need the extra io: {_INSTALL}") from None
     import pandas as pd
 
-    # The file alone: names of folders above it (year=2020) are no columns.
+    # pandas.read_parquet takes names of folders (year=2020) for columns, and refuses
+    # two columns of one name.
     with parquet.ParquetFile(path) as file:
         frame = file.read().to_pandas()
     index: list[Any] | None = None
     if not isinstance(frame.index, pd.RangeIndex):
-        names = [str(name) for name in frame.index.names if name is not None]
+        name = " ".join(str(part) for part in frame.index.names if part is not None)
         rows = frame.index.to_frame().to_numpy(dtype=object).tolist()
-        index = [" ".join(names) or "index", [" ".join(map(str, r)) for r in rows]]
-    found = [from_series(frame.iloc[:, j]) for j in range(frame.shape[1])]
-    return {
-        **{"names": [str(name) for name in frame.columns], "columns": found},
-        **{"first": 1, "named": True, "index": index},
-    }
+        index = [name or "index", [" ".join(map(str, row)) for row in rows]]
+    return _parsed(frame, index=index)
 
 
 def parse_excel(
     path: Path, sheet: str | None = None, header: bool | None = None
 ) -> dict[str, Any]:
     """Return names and columns of one sheet; empty rows at the end are left out."""
-    try:
-        import openpyxl
-    except ImportError:
-        raise DataError(f"Excel files need the extra io: {_INSTALL}") from None
     import pandas as pd
 
-    book = openpyxl.load_workbook(path, read_only=True, data_only=True)
-    if sheet is not None and sheet not in book.sheetnames:
+    try:
+        book = pd.ExcelFile(path, engine="openpyxl")
+    except ImportError:
+        raise DataError(f"Excel files need the extra io: {_INSTALL}") from None
+    if sheet is not None and sheet not in book.sheet_names:
         raise InputError(
-            f"{path} has no sheet {sheet!r}.{did_you_mean(sheet, book.sheetnames)} It "
-            f"has: {', '.join(book.sheetnames)}."
+            f"{path} has no sheet {sheet!r}.{did_you_mean(sheet, book.sheet_names)} It "
+            f"has: {', '.join(map(str, book.sheet_names))}."
         )
-    page = book[sheet] if sheet is not None else book.worksheets[0]
-    # A cell far off makes a sheet of 17 billion, which pandas would fill; the size it
-    # states is not believed.
-    page.reset_dimensions()
-    rows = _without_end([_without_end(row) for row in page.iter_rows(values_only=True)])
-    if not rows:
-        raise DataError(f"{path}, sheet {page.title!r}, is empty.")
-    width = max(len(row) for row in rows)
-    if width * len(rows) > _MOST_CELLS:
+    try:
+        cells = book.parse(
+            0 if sheet is None else sheet,
+            header=None,
+            dtype=object,
+            keep_default_na=False,
+            na_values=[""],
+        )
+    except MemoryError:
         raise DataError(
-            f"{path}, sheet {page.title!r}, has {len(rows):,} rows and {width:,} "
-            f"columns, more than {_MOST_CELLS:,} cells. Look for a cell far off the "
-            "others, or store the table as Parquet."
+            f"{path} does not fit in memory. Look for a cell far off the others, or "
+            "store the table as Parquet."
+        ) from None
+    if cells.empty:
+        raise DataError(f"{path} has no cells in its sheet {sheet or 1}.")
+    if header is None:
+        header = any(isinstance(cell, str) for cell in cells.iloc[0])
+    if not header:
+        return _parsed(
+            cells.set_axis(range(1, cells.shape[1] + 1), axis=1), named=False
         )
-    named = any(isinstance(cell, str) for cell in rows[0]) if header is None else header
-    cells = pd.DataFrame(rows, dtype=object, columns=range(width))
     names = [
-        str(j) if not named else f"column {j}" if cell is None else str(cell)
+        f"column {j}" if pd.isna(cell) else str(cell)
         for j, cell in enumerate(cells.iloc[0], start=1)
     ]
-    columns = [from_series(cells.iloc[int(named) :, j]) for j in range(width)]
-    first = 1 + named
+    return _parsed(cells.iloc[1:].set_axis(names, axis=1), first=2)
+
+
+def _parsed(
+    frame: pd.DataFrame, *, first: int = 1, named: bool = True, index: Any = None
+) -> dict[str, Any]:
+    """Return a frame as plain data; ``first`` is the number of its first row."""
     return {
-        **{"names": names, "columns": columns, "first": first, "named": named},
-        "index": None,
+        "names": [str(name) for name in frame.columns],
+        "columns": [from_series(frame.iloc[:, j]) for j in range(frame.shape[1])],
+        "first": first,
+        "named": named,
+        "index": index,
     }
-
-
-def _without_end(cells: Any) -> list[Any]:
-    """Return what comes up to the last that holds something."""
-    found = list(cells)
-    while found and (found[-1] is None or found[-1] == []):
-        found.pop()
-    return found

@@ -13,7 +13,7 @@ from io import BytesIO
 import numpy as np
 import pytest
 
-from symmf.datasets import DATASETS, Dataset, DatasetSpec, RemoteFile, Source, transfer
+from symmf.datasets import DATASETS, Dataset, DatasetSpec, RemoteFile, Source, download
 from symmf.datasets.download import fetch
 from symmf.datasets.local import State, file_path, state
 from symmf.datasets.matfile import read_mat, write_mat
@@ -21,7 +21,6 @@ from symmf.errors import DataError
 
 FEA = np.random.default_rng(0).random((400, 30))
 GND = np.arange(400) % 4 + 1
-CHUNK = 1000
 
 
 def read(path):
@@ -67,8 +66,6 @@ class Handler(BaseHTTPRequestHandler):
         faults = plan.faults.get(self.path, [])
         fault = faults.pop(0) if faults else None
         content = plan.files.get(self.path)
-        if fault == "late":
-            time.sleep(0.6)
         if fault == "moved":
             self.send_response(302)
             self.send_header("Location", "/target")
@@ -106,8 +103,7 @@ class Handler(BaseHTTPRequestHandler):
 
 @pytest.fixture
 def server(monkeypatch):
-    monkeypatch.setattr(transfer, "PAUSES", (0, 0))
-    monkeypatch.setattr(transfer, "CHUNK", CHUNK)
+    monkeypatch.setattr(download, "PAUSES", (0, 0))
     monkeypatch.setenv("NO_PROXY", "*")
     with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as http:
         http.plan = Server(address=f"http://127.0.0.1:{http.server_port}")
@@ -153,11 +149,6 @@ def make_spec(server, right, *sources):
         convert=convert,
         accepts="tiny.mat",
     )
-
-
-def kept(size):
-    """Return how much of a body of ``size`` cut in half arrives: whole chunks."""
-    return size // 2 // CHUNK * CHUNK
 
 
 def everything(folder):
@@ -239,8 +230,8 @@ def test_interrupted_download_is_continued_where_it_ended(server, right, tmp_pat
     spec = make_spec(server, right, "/tiny.mat")
     fetch(spec, tmp_path)
     assert file_path(spec, tmp_path).read_bytes() == right
-    first = kept(len(right))
-    second = first + kept(len(right) - first)
+    first = len(right) // 2
+    second = first + (len(right) - first) // 2
     starts = [asked for _, asked in server.requests]
     assert starts == [None, f"bytes={first}-", f"bytes={second}-"]
 
@@ -254,7 +245,7 @@ def test_next_command_continues_after_a_failed_one(server, right, tmp_path):
     assert not file_path(spec, tmp_path).exists()
     assert any(name.endswith(".part") for name in everything(tmp_path))
     fetch(spec, tmp_path)
-    assert server.requests[-1][1] == f"bytes={kept(len(right))}-"
+    assert server.requests[-1][1] == f"bytes={len(right) // 2}-"
     assert everything(tmp_path) == ["tiny", "tiny/tiny.mat"]
 
 
@@ -272,7 +263,7 @@ def test_redirection_keeps_what_was_already_there(server, right, tmp_path):
     server.faults["/tiny.mat"] = ["cut", "moved"]
     spec = make_spec(server, right, "/tiny.mat")
     fetch(spec, tmp_path)
-    assert server.requests[-1] == ("/target", f"bytes={kept(len(right))}-")
+    assert server.requests[-1] == ("/target", f"bytes={len(right) // 2}-")
     assert file_path(spec, tmp_path).read_bytes() == right
 
 
@@ -313,32 +304,22 @@ def test_archive_with_other_values_is_refused(server, right, tmp_path):
 
 
 def test_a_server_that_never_ends_is_left(server, right, tmp_path):
-    server.files["/tiny.mat"] = right + bytes(3 * CHUNK)
+    server.files["/tiny.mat"] = right + bytes(3000)
     spec = make_spec(server, right, "/tiny.mat")
     with pytest.raises(DataError, match=f"more than the {len(right)} bytes"):
         fetch(spec, tmp_path)
     assert everything(tmp_path) == ["tiny"]
 
 
-# The connection is shut from another thread; its object may be collected a moment
-# before the thread that read from it has ended, which Python tells as a warning.
-@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
-@pytest.mark.filterwarnings("ignore:unclosed <socket:ResourceWarning")
-@pytest.mark.parametrize("fault", ["slow", "late"])
 def test_a_server_that_gives_a_byte_now_and_then_is_left(
-    fault, server, right, tmp_path, monkeypatch
+    server, right, tmp_path, monkeypatch
 ):
-    monkeypatch.setattr(transfer, "PATIENCE", 0.3)
+    monkeypatch.setattr(download, "PATIENCE", 0.3)
     server.files.update({"/a.mat": right, "/b.mat": right})
-    server.faults["/a.mat"] = [fault]
+    server.faults["/a.mat"] = ["slow"]
     spec = make_spec(server, right, "/a.mat", "/b.mat")
     assert fetch(spec, tmp_path) == [server.address + "/b.mat"]
     assert [path for path, _ in server.requests] == ["/a.mat", "/b.mat"]
-    # A connection left open is a warning once its thread has ended, and so an error.
-    until = time.monotonic() + 20
-    while any("work" in thread.name for thread in threading.enumerate()):
-        assert time.monotonic() < until
-        time.sleep(0.01)
 
 
 def test_fetch_replaces_a_file_that_would_crash_its_reader(server, right, tmp_path):
@@ -374,29 +355,16 @@ def test_no_server_gets_one_line_per_source(server, right, tmp_path):
     spec = replace(spec, file=replace(spec.file, sources=sources))
     with pytest.raises(DataError) as caught:
         fetch(spec, tmp_path)
-    assert str(caught.value).count("no connection") == 2
+    assert str(caught.value).count("ConnectionError") == 2
     assert everything(tmp_path) == ["tiny"]
 
 
 def test_progress_counts_the_bytes(server, right, tmp_path):
-    class Bar:
-        total = 0
-        done = 0
-        closed = False
-
-        def update(self, n):
-            self.done += n
-
-        def reset(self):
-            self.done = 0
-
-        def close(self):
-            self.closed = True
-
-    bar = Bar()
+    told = []
     server.files["/tiny.mat"] = right
-    fetch(make_spec(server, right, "/tiny.mat"), tmp_path, progress=bar)
-    assert (bar.total, bar.done, bar.closed) == (len(right), len(right), True)
+    spec = make_spec(server, right, "/tiny.mat")
+    fetch(spec, tmp_path, progress=lambda *counts: told.append(counts))
+    assert told[-1] == (len(right), len(right))
 
 
 def test_folder_that_cannot_be_written_gets_a_sentence(server, right, tmp_path):
@@ -409,12 +377,3 @@ def test_folder_that_cannot_be_written_gets_a_sentence(server, right, tmp_path):
 def test_data_without_a_file_cannot_be_fetched(tmp_path):
     with pytest.raises(DataError, match="needs no file"):
         fetch(DATASETS["digits"], tmp_path)
-
-
-def test_a_planted_link_is_not_followed(tmp_path):
-    victim, part = tmp_path / "victim", tmp_path / "x.part"
-    victim.write_text("mine")
-    part.symlink_to(victim)
-    with pytest.raises(OSError, match="symbolic"):
-        transfer.ResumingDownloader(part)("http://127.0.0.1:1/x", "out", None)
-    assert victim.read_text() == "mine"

@@ -8,7 +8,7 @@ import pytest
 from scipy import io, sparse
 
 from symmf.datasets import DATASETS, cifar10, coil20, data_folder, load_dataset
-from symmf.datasets.download import import_file
+from symmf.datasets.imports import import_file
 from symmf.datasets.local import State, file_path, state, verify
 from symmf.datasets.matfile import read_mat
 from symmf.errors import DataError, InputError
