@@ -109,8 +109,9 @@ def missing_files(name: str, options: Sequence[Mapping[str, Any]]) -> str:
     """
     spec, folder = get_spec(name), data_folder()
     files = [spec.file] if spec.file is not None else []
-    for given in options if spec.needs is not None else ():
-        files += spec.needs(**{n: given[n] for n in given if n in spec.options})
+    if spec.needs is not None:
+        for given in options:
+            files += spec.needs(**{n: given[n] for n in given if n in spec.options})
     paths = dict.fromkeys(folder / file.path for file in files)
     missing = [path for path in paths if not path.exists()]
     return missing_message(spec, missing) if missing else ""

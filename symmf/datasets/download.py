@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from symmf.datasets.base import DatasetSpec, RemoteFile, Source, data_folder
 from symmf.datasets.imports import install, writing
@@ -131,8 +131,9 @@ def _retrieve(
             )
             return Path(path)
         except HTTPError as error:
-            status = error.response.status_code
-            reason = f"the server answered {status} {error.response.reason}"
+            response: Any = error.response
+            status = response.status_code
+            reason = f"the server answered {status} {response.reason}"
             if 400 <= status < 500 and status not in (408, 416, 429):
                 raise SourceFailed(reason) from error
         except (RequestException, ConnectionLost) as error:

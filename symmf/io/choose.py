@@ -1,14 +1,14 @@
 """From a table to samples: which columns are features, which names, which classes.
 
-Nothing is taken for a feature by accident: a column that numbers the rows or names them
-is set aside, one that cannot be a feature is left out, and a sentence says so with what
+Nothing becomes a feature by accident: a column that numbers the rows or names them is
+set aside, one that cannot be a feature is left out, and a sentence says so with what
 to type instead.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -27,6 +27,7 @@ from symmf.io.columns import (
     mostly_numbers,
     why_no_feature,
 )
+from symmf.io.samples import UserMatrix
 from symmf.io.sniff import EDGE_WORDS
 from symmf.io.table import Table, quoted
 
@@ -34,24 +35,7 @@ from symmf.io.table import Table, quoted
 _FAR_APART = 100.0
 # Fewer lines than this are points, whatever they look like.
 _FEW_LINES = 5
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Chosen:
-    """Features (n, m) with their names; ids and classes of the rows, if any.
-
-    ``X`` is an array, or a data frame if it has words or holes; ``rows`` are those that
-    were kept, None for all.
-    """
-
-    X: Any
-    names: list[str]
-    ids: list[str] | None
-    id_name: str
-    classes: list[str] | None
-    rows: npt.NDArray[np.intp] | None
-    notes: list[str]
-    warnings: list[str]
+_Rows = npt.NDArray[np.intp]
 
 
 @dataclass(slots=True, kw_only=True)
@@ -70,36 +54,6 @@ class _Feature:
         return np.isnan(self.values)
 
 
-@dataclass(slots=True, kw_only=True)
-class _Purposes:
-    """Places of the columns that options name."""
-
-    id: int | None
-    labels: int | None
-    dropped: list[int]
-    wanted: list[int]
-    notes: list[str] = field(default_factory=list)
-    warnings: list[str] = field(default_factory=list)
-
-    def check(self, table: Table) -> None:
-        """Refuse a column with two purposes."""
-        seen: dict[int, str] = {}
-        named: list[tuple[str, Iterable[int | None]]] = [
-            *(("--id", [self.id]), ("--labels", [self.labels])),
-            *(("--drop", set(self.dropped)), ("--columns", self.wanted)),
-        ]
-        for option, places in named:
-            for j in (j for j in places if j is not None):
-                if seen.get(j) == option:
-                    raise InputError(f"{option} names a column twice.")
-                if j in seen:
-                    raise InputError(
-                        f"Column {table.names[j]!r} is named by {seen[j]} and by "
-                        f"{option}; keep one."
-                    )
-                seen[j] = option
-
-
 def choose_columns(
     table: Table,
     *,
@@ -110,7 +64,7 @@ def choose_columns(
     points: bool = False,
     missing: str = "error",
     categories: str = "error",
-) -> Chosen:
+) -> UserMatrix:
     """Choose the features of a table.
 
     Parameters
@@ -125,7 +79,7 @@ def choose_columns(
     points : bool
         The lines are points even if they look like the edges of a graph.
     missing : {"median", "drop", "error"}
-        Leave holes for :class:`~symmf.features.columns.MixedColumns` to fill, leave out
+        Leave gaps for :class:`~symmf.features.columns.MixedColumns` to fill, leave out
         rows that have any, or refuse them.
     categories : {"one-hot", "drop", "error"}
         Keep columns of words, leave them out, or refuse them.
@@ -138,62 +92,72 @@ def choose_columns(
         If a column is named that is not there, or for two purposes.
     """
     by_index = table.index is not None and id == table.index[0]
-    at = _Purposes(
-        id=None if id is None or by_index else table.position(id, "--id"),
-        labels=None if labels is None else table.position(labels, "--labels"),
-        dropped=[table.position(name, "--drop") for name in drop],
-        wanted=[table.position(name, "--columns") for name in columns],
+    at = _places(
+        table,
+        id=[] if id is None or by_index else [id],
+        labels=[] if labels is None else [labels],
+        drop=drop,
+        columns=columns,
     )
-    at.check(table)
-    used = {at.id, at.labels, *at.dropped, *at.wanted}
+    used = {j for places in at.values() for j in places}
     others = _features(table, (j for j in range(len(table.names)) if j not in used))
-    named = table.index is not None or at.id is not None
-    if at.wanted:
-        # What is not clustered may still name the rows.
-        left = _features(table, at.wanted)
-        id_at = at.id if named else _set_ids_aside(table, others, False, [], [])
-    else:
-        left = others
+    left = _features(table, at["columns"]) if columns else list(others)
+    notes, warnings = list(table.notes), list[str]()
+    if not points and not columns:
+        _refuse_edges(table, left, "words")
+    named = table.index is not None or bool(at["id"])
+    numbering = _numbering(table, others, named)
+    id_at = [*at["id"], *(feature.at for feature, _ in numbering if not named)][:1]
+    if not columns:
+        for feature, how in numbering:
+            left.remove(feature)
+            use = "taken as their names" if [feature.at] == id_at else "left out"
+            said = f"Column {feature.name!r} {how} and was {use}"
+            if feature.kind == "numbers":
+                warnings.append(
+                    f"{said}, not clustered. To cluster it too, name the columns to "
+                    "use with --columns."
+                )
+            else:
+                notes.append(f"{said} (--id {quoted(feature.name)}).")
         if not points:
-            _refuse_named_edges(table, left)
-        found = _set_ids_aside(table, left, named, at.notes, at.warnings)
-        id_at = at.id if named else found
-        if not points:
-            _refuse_numbered_edges(table, left)
+            _refuse_edges(table, left, "numbers")
     _refuse_mistakes(table, left, categories)
-    if not at.wanted:
-        left = _without_useless(left, categories, at.warnings)
-    left = _words(table, left, categories, at.notes)
+    if not columns:
+        left = _without_useless(left, categories, warnings)
+    left = _words(table, left, categories, notes)
     if not left:
-        why = " ".join([*at.notes, *at.warnings])
+        why = " ".join([*notes, *warnings])
         raise DataError(
             f"{table.source} has no column of numbers left to cluster. {why}".rstrip()
         )
-    rows = _holes(table, left, missing, at.notes)
-    at.notes += _readings(left)
-    X = _matrix(left, rows)
-    ids = table.texts(id_at) if id_at is not None else None
-    id_name = "row" if id_at is None else table.names[id_at]
-    if table.index is not None and at.id is None:
-        id_name, ids = table.index
-    names = [feature.name for feature in left]
-    return Chosen(
-        X=X,
+    rows = _complete_rows(table, left, missing, notes)
+    notes += _parsed_as(left)
+    names = _told_apart([f.name if table.named else f"column {f.name}" for f in left])
+    id_name, ids = ("row", None) if table.index is None else table.index
+    if id_at:
+        id_name, ids = table.names[id_at[0]], table.texts(id_at[0])
+    found = UserMatrix(
+        X=_matrix(left, names, rows),
         names=names,
         ids=_of_rows(ids, rows),
         id_name=id_name,
-        classes=_of_rows(
-            None if at.labels is None else _classes(table, at.labels), rows
-        ),
-        rows=rows,
-        notes=at.notes,
-        warnings=at.warnings + constant_columns(left),
+        kept=table.kept(rows),
+        comma=table.comma,
+        notes=notes,
+        warnings=warnings + _constant(left),
     )
+    if not at["labels"]:
+        return found
+    classes = table.texts(at["labels"][0])
+    if "" in classes:
+        where = table.where(classes.index(""), at["labels"][0])
+        raise DataError(f"{where}: the label is missing.")
+    return found.with_labels(table.source, _of_rows(classes, rows) or [])
 
 
-def constant_columns(features: Iterable[_Feature]) -> list[str]:
+def _constant(features: list[_Feature]) -> list[str]:
     """Name the columns of numbers that are the same in every row."""
-    features = list(features)
     same = [
         feature.name
         for feature in features
@@ -221,6 +185,23 @@ def far_apart(X: FloatArray, names: Sequence[str]) -> tuple[str, str, float] | N
     return (names[wide], names[narrow], ratio) if ratio > _FAR_APART else None
 
 
+def _places(table: Table, **named: Sequence[str]) -> dict[str, list[int]]:
+    """Return where the columns that options name are, each for one purpose."""
+    found: dict[str, list[int]] = {}
+    for option, names in named.items():
+        places = list(
+            dict.fromkeys(table.position(name, f"--{option}") for name in names)
+        )
+        for other, taken in found.items():
+            if both := set(places) & set(taken):
+                raise InputError(
+                    f"Column {table.names[both.pop()]!r} is named by --{other} and by "
+                    f"--{option}; keep one."
+                )
+        found[option] = places
+    return found
+
+
 def _features(table: Table, places: Iterable[int]) -> list[_Feature]:
     found = []
     for j in places:
@@ -229,95 +210,63 @@ def _features(table: Table, places: Iterable[int]) -> list[_Feature]:
     return found
 
 
-def _set_ids_aside(
-    table: Table,
-    left: list[_Feature],
-    named: bool,
-    notes: list[str],
-    warnings: list[str],
-) -> int | None:
-    """Take columns that number or name the rows out of ``left``.
+def _numbering(
+    table: Table, features: list[_Feature], named: bool
+) -> list[tuple[_Feature, str]]:
+    """Return the columns that number the rows, and how they do.
 
-    Returns the place of the first, which names the rows unless they are ``named``.
+    If the rows are not ``named`` yet, a column of texts that all differ names them.
     """
-    id_at = None
-    for feature in list(left):
-        texts = table.texts(feature.at)
-        words = feature.kind == "dates" or (
-            feature.kind == "words" and not mostly_numbers(texts, comma=table.comma)
-        )
-        free = not named and id_at is None
-        if words and free and len(set(texts)) == table.n > 1:
-            notes.append(
-                f"Column {feature.name!r} has another text in every row and was taken "
-                f"as their names (--id {quoted(feature.name)})."
-            )
-        elif feature.kind == "numbers" and (how := _how_it_numbers(table, feature)):
-            use = "taken as their names" if free else "left out"
-            warnings.append(
-                f"Column {feature.name!r} {how} and was {use}, not clustered. To "
-                "cluster it too, name the columns to use with --columns."
-            )
-        else:
-            continue
-        left.remove(feature)
-        id_at = feature.at if id_at is None else id_at
-    return id_at
+    found: list[tuple[_Feature, str]] = []
+    for feature in features:
+        if feature.kind == "numbers":
+            values = np.asarray(feature.values)
+            if is_counter(values):
+                found.append((feature, "counts the rows"))
+            elif table.named and is_named_id(feature.name, values):
+                found.append((feature, "is another whole number in every row"))
+        elif feature.kind in ("words", "dates") and not named and not found:
+            texts = table.texts(feature.at)
+            all_differ = len(set(texts)) == table.n > 1
+            if all_differ and not mostly_numbers(texts, comma=table.comma):
+                found.append((feature, "has another text in every row"))
+    return found
 
 
-def _how_it_numbers(table: Table, feature: _Feature) -> str:
-    values = np.asarray(feature.values)
-    if is_counter(values):
-        return "counts the rows"
-    if table.named and is_named_id(feature.name, values):
-        return "is another whole number in every row"
-    return ""
-
-
-def _refuse_named_edges(table: Table, left: list[_Feature]) -> None:
-    """Refuse two columns of names for the same things, and perhaps a weight."""
+def _refuse_edges(table: Table, left: list[_Feature], kind: str) -> None:
+    """Refuse two columns for the same things, and perhaps a weight: a graph's edges."""
     if len(left) not in (2, 3) or table.n < _FEW_LINES:
         return
     first, second, *weight = left
-    if not first.kind == second.kind == "words" or [
-        w for w in weight if w.kind == "words"
-    ]:
+    if not first.kind == second.kind == kind or (weight and weight[0].kind == "words"):
         return
-    said = table.named and {first.name.lower(), second.name.lower()} <= EDGE_WORDS
-    shared = set(first.values) & set(second.values)
-    if said or 2 * len(shared) > len(set(first.values)):
-        raise _edges(table, left, "names of")
+    usual = EDGE_WORDS if kind == "words" else {*EDGE_WORDS, "i", "j"}
+    said = table.named and {first.name.lower(), second.name.lower()} <= usual
+    alike = _name_the_same if kind == "words" else _number_the_same
+    if said or alike(first.values, second.values):
+        what = "names of" if kind == "words" else "whole numbers that name"
+        raise DataError(
+            f"{table.source} looks like a list of edges: columns {first.name!r} and "
+            f"{second.name!r} hold {what} the same things. Use --format edges to "
+            "cluster the graph, or --format table if each line is a point."
+        )
 
 
-def _refuse_numbered_edges(table: Table, left: list[_Feature]) -> None:
-    """Refuse two columns of whole numbers that name the same things."""
-    if len(left) not in (2, 3) or table.n < _FEW_LINES:
-        return
-    if any(feature.kind != "numbers" for feature in left[:2]):
-        return
-    first, second = (np.asarray(feature.values) for feature in left[:2])
-    words = {*EDGE_WORDS, "i", "j"}
-    said = table.named and {feature.name.lower() for feature in left[:2]} <= words
-    if said or (table.n >= 20 and _look_like_edges(first, second)):
-        raise _edges(table, left, "whole numbers that name")
+def _name_the_same(first: Column, second: Column) -> bool:
+    """Half of the first names again among the second, and few pairs twice."""
+    shared = set(first) & set(second)
+    pairs = set(zip(first, second, strict=True))
+    return 2 * len(shared) > len(set(first)) and 2 * len(pairs) > len(first)
 
 
-def _edges(table: Table, left: list[_Feature], what: str) -> DataError:
-    return DataError(
-        f"{table.source} looks like a list of edges: columns {left[0].name!r} and "
-        f"{left[1].name!r} hold {what} the same things. Use --format edges to cluster "
-        "the graph, or --format table if each line is a point."
-    )
-
-
-def _look_like_edges(first: FloatArray, second: FloatArray) -> bool:
+def _number_the_same(first: Column, second: Column) -> bool:
     """Whole numbers from 0 or 1 on, few gaps, fewer than lines, no pair twice."""
     both = np.concatenate([first, second])
-    if not np.all(both == np.floor(both)) or both.min() not in (0, 1):
+    if len(first) < 20 or not np.all(both == np.floor(both)):
         return False
     nodes = np.unique(both)
     pairs = np.unique(np.column_stack([first, second]), axis=0)
-    few_gaps = len(nodes) >= 0.9 * (both.max() - both.min() + 1)
+    few_gaps = len(nodes) >= 0.9 * (nodes[-1] - nodes[0] + 1) and nodes[0] in (0, 1)
     shared = len(np.intersect1d(first, second)) >= 0.5 * len(np.unique(first))
     enough = len(nodes) >= 10 and len(pairs) == len(first)
     return bool(few_gaps and shared and enough and len(nodes) < 2 * len(first))
@@ -329,44 +278,44 @@ def _refuse_mistakes(table: Table, left: list[_Feature], categories: str) -> Non
     Among few numbers it is a level: 3, 4, 6, 8 and "rotary".
     """
     for feature in left:
-        name = quoted(feature.name)
-        if isinstance(feature.values, list):
-            few = len(set(feature.values)) <= SURELY_LEVELS
-            if (few and categories == "one-hot") or not mostly_numbers(
-                feature.values, comma=table.comma
-            ):
-                continue
-            i = next(
-                i
-                for i, text in enumerate(feature.values)
-                if not is_missing(text) and not is_number(text, comma=table.comma)
-            )
-            raise DataError(
-                f"{table.where(i, feature.at)}: {feature.values[i][:60]!r} is not a "
-                f"number. Leave the column out (--drop {name}), or take it as names of "
-                f"the rows (--id {name}) or as known classes (--labels {name})."
-            )
-        wrong = np.isinf(feature.values)
-        if wrong.any():
-            i = int(np.argmax(wrong))
-            raise DataError(
-                f"{table.where(i, feature.at)}: the value is {feature.values[i]}. Fill "
-                "in or leave out such lines first, or leave out the column: --drop "
-                f"{name}"
-            )
+        values, name = feature.values, quoted(feature.name)
+        if not isinstance(values, list):
+            if np.isinf(values).any():
+                i = int(np.argmax(np.isinf(values)))
+                raise DataError(
+                    f"{table.where(i, feature.at)}: the value is {values[i]}. Correct "
+                    "or leave out such lines first, or leave out the column: --drop "
+                    f"{name}"
+                )
+            continue
+        level = categories == "one-hot" and len(set(values)) <= SURELY_LEVELS
+        if level or not mostly_numbers(values, comma=table.comma):
+            continue
+        i = next(
+            i
+            for i, text in enumerate(values)
+            if not is_missing(text) and not is_number(text, comma=table.comma)
+        )
+        raise DataError(
+            f"{table.where(i, feature.at)}: {values[i][:60]!r} is not a number. Leave "
+            f"the column out (--drop {name}), or take it as names of the rows (--id "
+            f"{name}) or as known classes (--labels {name})."
+        )
 
 
 def _without_useless(
     left: list[_Feature], categories: str, warnings: list[str]
 ) -> list[_Feature]:
     """Leave out columns that cannot be features, all told in one sentence."""
-    reasons = {feature.at: why_no_feature(feature.values) for feature in left}
-    if categories == "error":
-        # Words are refused anyhow.
-        reasons = {f.at: reasons[f.at] if f.kind != "words" else "" for f in left}
-    useful = [feature for feature in left if not reasons[feature.at]]
-    if len(useful) < len(left):
-        told = [f"{f.name!r} ({reasons[f.at]})" for f in left if reasons[f.at]]
+    useful, told = [], []
+    for feature in left:
+        # Words are refused anyhow if they are not wanted.
+        refused = categories == "error" and feature.kind == "words"
+        if why := "" if refused else why_no_feature(feature.values):
+            told.append(f"{feature.name!r} ({why})")
+        else:
+            useful.append(feature)
+    if told:
         names = ",".join(feature.name for feature in useful)
         again = f" The same without this message: --columns {quoted(names)}"
         warnings.append(f"Left out: {', '.join(told)}.{again if useful else ''}")
@@ -396,38 +345,34 @@ def _words(
     )
 
 
-def _holes(
+def _complete_rows(
     table: Table, left: list[_Feature], missing: str, notes: list[str]
-) -> npt.NDArray[np.intp] | None:
+) -> _Rows | None:
     """Return the rows to keep, None for all, or refuse missing values."""
     gaps = np.column_stack([feature.gaps() for feature in left])
     incomplete = gaps.any(axis=1)
     if missing == "median" or not incomplete.any():
         return None
+    count = f"{np.count_nonzero(incomplete)} of {table.n} rows"
     if missing == "error":
         i = int(np.argmax(incomplete))
         feature = left[int(np.argmax(gaps[i]))]
         raise DataError(
-            f"{table.where(i, feature.at)}: the value is missing, as in "
-            f"{np.count_nonzero(incomplete)} of {table.n} rows. Fill in or leave out "
-            "such rows (--missing median, --missing drop), or leave out the column: "
-            f"--drop {quoted(feature.name)}"
+            f"{table.where(i, feature.at)}: the value is missing, as in {count}. Fill "
+            "in or leave out such rows (--missing median, --missing drop), or leave "
+            f"out the column: --drop {quoted(feature.name)}"
         )
-    rows = np.flatnonzero(~incomplete)
-    if not rows.size:
+    if incomplete.all():
         raise DataError(
             f"{table.source} has a missing value in every row. Use --missing median, "
             "or leave out columns with --drop."
         )
-    notes.append(
-        f"{np.count_nonzero(incomplete)} of {table.n} rows have missing values and "
-        "were left out (--missing drop)."
-    )
-    return rows
+    notes.append(f"{count} have missing values and were left out (--missing drop).")
+    return np.flatnonzero(~incomplete)
 
 
-def _readings(left: list[_Feature]) -> list[str]:
-    """Say which columns were read as something else than they are written."""
+def _parsed_as(left: list[_Feature]) -> list[str]:
+    """Say which columns were parsed as something else than they are written."""
     said = {
         "dates": "read as dates, in days",
         "amounts": "read as numbers without currency, thousands and percent signs",
@@ -439,41 +384,38 @@ def _readings(left: list[_Feature]) -> list[str]:
     ]
 
 
-def _matrix(left: list[_Feature], rows: npt.NDArray[np.intp] | None) -> Any:
-    """Return an array of numbers, or a data frame if there are words or holes."""
-    if any(feature.kind == "words" or feature.gaps().any() for feature in left):
-        import pandas as pd
+def _matrix(left: list[_Feature], names: list[str], rows: _Rows | None) -> Any:
+    """Return an array of numbers, or a data frame if there are words or gaps."""
+    plain = not any(feature.kind == "words" for feature in left)
+    if plain and (rows is not None or not any(f.gaps().any() for f in left)):
+        X = np.column_stack([np.asarray(feature.values) for feature in left])
+        return X if rows is None else X[rows]
+    import pandas as pd
 
-        frame = pd.DataFrame(
-            {i: _as_series(feature) for i, feature in enumerate(left)}
-        ).set_axis([feature.name for feature in left], axis=1)
-        if rows is None:
-            return frame
-        if len(left) > 0 and not any(feature.kind == "words" for feature in left):
-            return frame.iloc[rows].to_numpy(dtype=np.float64)
-        return frame.iloc[rows].reset_index(drop=True)
-    X = np.column_stack([np.asarray(feature.values) for feature in left])
-    return X if rows is None else X[rows]
-
-
-def _as_series(feature: _Feature) -> Any:
-    if isinstance(feature.values, list):
-        return np.array([text or None for text in feature.values], dtype=object)
-    return feature.values
+    columns = {
+        name: np.array([text or None for text in feature.values], dtype=object)
+        if isinstance(feature.values, list)
+        else feature.values
+        for name, feature in zip(names, left, strict=True)
+    }
+    frame = pd.DataFrame(columns)
+    return frame if rows is None else frame.iloc[rows].reset_index(drop=True)
 
 
-def _of_rows(
-    texts: list[str] | None, rows: npt.NDArray[np.intp] | None
-) -> list[str] | None:
+def _told_apart(names: list[str]) -> list[str]:
+    """Return names with a number behind those that come again."""
+    told: dict[str, None] = {}
+    for name in names:
+        again, number = name, 1
+        while again in told:
+            number += 1
+            again = f"{name} ({number})"
+        told[again] = None
+    return list(told)
+
+
+def _of_rows(texts: list[str] | None, rows: _Rows | None) -> list[str] | None:
     return texts if texts is None or rows is None else [texts[i] for i in rows]
-
-
-def _classes(table: Table, at: int | None) -> list[str] | None:
-    texts = [] if at is None else table.texts(at)
-    for i, text in enumerate(texts):
-        if not text:
-            raise DataError(f"{table.where(i, at or 0)}: the label is missing.")
-    return None if at is None else texts
 
 
 def _listed(names: Sequence[str]) -> str:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import pandas as pd
 from scipy import sparse
@@ -11,11 +9,12 @@ from scipy import sparse
 from symmf.common.notation import FloatArray
 from symmf.errors import DataError
 from symmf.io.columns import is_number, to_numbers
+from symmf.io.samples import UserMatrix
 from symmf.io.table import Table
 
 
-def graph_of(table: Table) -> tuple[Any, list[str]]:
-    """Return the adjacency matrix (csr, symmetric) and the names of the nodes.
+def graph_of(table: Table) -> UserMatrix:
+    """Return the graph: its adjacency matrix (csr, symmetric) and names of the nodes.
 
     An edge counts both ways; weights of an edge that is listed several times add up,
     and so do its two directions if both are listed. Without a third column every edge
@@ -59,7 +58,9 @@ def graph_of(table: Table) -> tuple[Any, list[str]]:
         raise DataError(
             f"{table.source} has no edge with a weight that joins two different nodes."
         )
-    return W, list(names)
+    return UserMatrix(
+        X=W, kind="graph", ids=list(names), id_name="node", notes=table.notes
+    )
 
 
 def _weights(table: Table) -> FloatArray:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from symmf.common.sandbox import read_in_child
 from symmf.common.validation import did_you_mean
 from symmf.errors import DataError, InputError
-from symmf.io.columns import from_series
+from symmf.io.columns import as_texts, from_series
 from symmf.io.table import Table
 
 if TYPE_CHECKING:
@@ -20,7 +20,12 @@ _INSTALL = "pip install 'symmf[io]'"
 
 
 def read_sheet(
-    path: Path, ending: str, *, sheet: str | None = None, header: bool | None = None
+    path: Path,
+    ending: str,
+    *,
+    sheet: str | None = None,
+    header: bool | None = None,
+    keep: bool = False,
 ) -> Table:
     """Read a Parquet file or a sheet of an Excel file.
 
@@ -33,6 +38,8 @@ def read_sheet(
     header : bool or None
         Whether the first line of a sheet has names; by default it has them if it holds
         a text.
+    keep : bool
+        Keep all cells as texts.
     """
     if ending == ".xlsx":
         found = read_in_child(
@@ -40,22 +47,22 @@ def read_sheet(
         )
     else:
         found = read_in_child(parse_parquet, path)
-    n = len(found["columns"][0]) if found["columns"] else 0
+    first, columns, index = found["first"], found["columns"], found["index"]
+    n = len(columns[0]) if columns else 0
     if n == 0:
         raise DataError(f"{path} has no rows.")
-    notes = []
-    if found["index"] is not None:
-        found["index"] = tuple(found["index"])
-        notes.append("The index of the pandas frame names the rows; it is no feature.")
+    note = "The index of the pandas frame names the rows; it is no feature."
+    texts = map(as_texts, columns) if keep else None
     return Table(
         source=str(path),
         names=found["names"],
         named=found["named"],
-        columns=found["columns"],
-        lines=range(found["first"], found["first"] + n),
+        columns=columns,
+        lines=range(first, first + n),
         unit="row",
-        index=found["index"],
-        notes=notes,
+        rows=None if texts is None else [list(row) for row in zip(*texts, strict=True)],
+        index=None if index is None else (index[0], index[1]),
+        notes=[] if index is None else [note],
     )
 
 
@@ -89,10 +96,11 @@ def parse_excel(
         book = pd.ExcelFile(path, engine="openpyxl")
     except ImportError:
         raise DataError(f"Excel files need the extra io: {_INSTALL}") from None
-    if sheet is not None and sheet not in book.sheet_names:
+    there = [str(name) for name in book.sheet_names]
+    if sheet is not None and sheet not in there:
         raise InputError(
-            f"{path} has no sheet {sheet!r}.{did_you_mean(sheet, book.sheet_names)} It "
-            f"has: {', '.join(map(str, book.sheet_names))}."
+            f"{path} has no sheet {sheet!r}.{did_you_mean(sheet, there)} It has: "
+            f"{', '.join(there)}."
         )
     try:
         cells = book.parse(

@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import io
 import re
-from collections.abc import Iterable
 from itertools import islice, pairwise
 
 from symmf.errors import DataError, InputError
@@ -94,35 +93,36 @@ def has_names(rows: list[Row], source: str, comma: bool, notes: list[str]) -> bo
     """Decide whether the first line of a table holds names."""
     line, cells = rows[0][0], [cell.strip() for cell in rows[0][1]]
     body = [row for _, row in rows[1:] if len(row) == len(cells)]
+    words = [j for j, cell in enumerate(cells) if not is_number(cell, comma=comma)]
+    named = [j for j in words if not is_missing(cells[j])]
     if not body:
-        return not any(is_number(cell, comma=comma) for cell in cells)
-    if _counts_up(cells, 0) or _counts_up(cells, 1):
+        return len(words) == len(cells)
+    others = [j for j in range(len(cells)) if j not in words]
+    years = _are_years(cells, others, body, comma)
+    if years and not words:
+        shown = ", ".join(cells[:4])
+        raise DataError(
+            f"{source}, line {line}: {shown}, ... may be names of columns (years, "
+            "numbers) or data. Say which: --header or --no-header."
+        )
+    index = words == [0] and not cells[0] and all(row[0].strip() for row in body)
+    if index or years or _counts_up(cells):
         names = ", ".join(cells[:4]) + ", ..."
         notes.append(
             f"Line {line} ({names}) was read as names of the columns; use "
             "--no-header if it is data."
         )
         return True
-    words = [j for j, cell in enumerate(cells) if not is_number(cell, comma=comma)]
-    named = [j for j in words if not is_missing(cells[j])]
-    # A word above a column of numbers is a name; an unnamed index stands above counts.
-    over_numbers = any(
-        _is_over_numbers(body, j, comma) for j in words if not cells[j] or j in named
-    )
-    if over_numbers and (named or words == [0]):
+    # A word above a column of numbers is a name, and so is nothing beside a name.
+    unnamed = [j for j in words if not cells[j]]
+    if named and any(_is_over_numbers(body, j, comma) for j in (*named, *unnamed)):
         return True
-    if not words and _looks_like_years(cells, body, comma):
-        shown = ", ".join(cells[:4])
-        raise DataError(
-            f"{source}, line {line}: {shown}, ... may be names of columns (years, "
-            "numbers) or data. Say which: --header or --no-header."
-        )
     return len(named) == len(cells) and not all(
-        _comes_again(cell, (row[j] for row in body)) for j, cell in enumerate(cells)
+        cell in {row[j].strip() for row in body} for j, cell in enumerate(cells)
     )
 
 
-def has_names_of_edges(rows: list[Row], comma: bool) -> bool:
+def has_names_of_edges(rows: list[Row], comma: bool, notes: list[str]) -> bool:
     """Decide whether the first line of a list of edges holds names.
 
     It does if it has the usual words, a word above weights or above numbered nodes, or
@@ -132,40 +132,46 @@ def has_names_of_edges(rows: list[Row], comma: bool) -> bool:
     body = [row for _, row in rows[1:] if len(row) == len(cells)]
     if len(cells) < 2 or not body:
         return False
-    if {cell.lower() for cell in cells[:2]} <= EDGE_WORDS:
-        return True
     words = {j for j, cell in enumerate(cells) if not is_number(cell, comma=comma)}
-    if any(j in words and _is_over_numbers(body, j, comma) for j in (0, 2)):
-        return True
     nodes = {cell.strip() for row in body for cell in row[:2]}
-    return len(body) > 2 and {0, 1} <= words and not nodes & set(cells[:2])
+    named = (
+        {cell.lower() for cell in cells[:2]} <= EDGE_WORDS
+        or any(_is_over_numbers(body, j, comma) for j in words & {0, 2})
+        or (len(body) > 2 and {0, 1} <= words and not nodes & set(cells[:2]))
+    )
+    if named:
+        notes.append(
+            f"Line {rows[0][0]} was read as names of the columns; use --no-header if "
+            "it is an edge."
+        )
+    return named
 
 
 def _is_over_numbers(body: list[list[str]], j: int, comma: bool) -> bool:
     return j < len(body[0]) and mostly_numbers((row[j] for row in body), comma=comma)
 
 
-def _comes_again(cell: str, column: Iterable[str]) -> bool:
-    return any(other.strip() == cell for other in column)
-
-
-def _counts_up(cells: list[str], start: int) -> bool:
-    """Whether the cells are start, start + 1, ...; an unnamed index may come before."""
-    if cells and not cells[0]:
+def _counts_up(cells: list[str]) -> bool:
+    """Whether the cells count from 0 or 1; an unnamed index may come before."""
+    if not cells[0]:
         cells = cells[1:]
-    return len(cells) >= 2 and cells == [str(start + j) for j in range(len(cells))]
+    numbers = [str(j) for j in range(len(cells) + 1)]
+    return len(cells) >= 2 and cells in (numbers[:-1], numbers[1:])
 
 
-def _looks_like_years(cells: list[str], body: list[list[str]], comma: bool) -> bool:
-    """Whether whole numbers of equal steps lie outside of most of their columns."""
-    if len(cells) < 3 or not all(re.fullmatch(r"\d{1,9}", cell) for cell in cells):
+def _are_years(
+    cells: list[str], places: list[int], body: list[list[str]], comma: bool
+) -> bool:
+    """Whether years, or numbers of equal steps, lie outside most of their columns."""
+    if len(places) < 2 or not all(re.fullmatch(r"\d{1,9}", cells[j]) for j in places):
         return False
-    steps = {int(b) - int(a) for a, b in pairwise(cells)}
-    if len(steps) != 1 or steps == {0}:
-        return False
+    values = [int(cells[j]) for j in places]
+    steps = {b - a for a, b in pairwise(values)}
+    years = all(1800 <= value <= 2100 for value in values) and min(steps) > 0
+    even = len(places) >= 3 and len(steps) == 1 and steps != {0}
     outside = 0
-    for j, cell in enumerate(cells):
+    for j in places:
         column = [row[j] for row in body if is_number(row[j], comma=comma)]
-        values = [number(text, comma=comma) for text in column]
-        outside += bool(values) and not min(values) <= float(cell) <= max(values)
-    return 2 * outside > len(cells)
+        found = [number(text, comma=comma) for text in column]
+        outside += bool(found) and not min(found) <= float(cells[j]) <= max(found)
+    return (years or even) and 2 * outside > len(places)

@@ -11,9 +11,10 @@ import csv
 import io
 import re
 import shlex
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import chain, islice
+from typing import Any
 
 import numpy as np
 
@@ -45,8 +46,8 @@ class Table:
     source: str
     names: list[str]
     named: bool
-    columns: list[Column]
-    lines: Sequence[int]
+    columns: list[Column] = field(default_factory=list)
+    lines: Sequence[int] = ()
     unit: str = "line"
     rows: list[list[str]] | None = None
     index: tuple[str, list[str]] | None = None
@@ -63,6 +64,17 @@ class Table:
         """Return column j as texts."""
         column = self.columns[j]
         return column if isinstance(column, list) else as_texts(column)
+
+    def kept(self, rows: Iterable[int] | None) -> list[list[str]] | None:
+        """Return all cells of some rows as they are written, the names first."""
+        if self.rows is None:
+            return None
+        chosen = range(self.n) if rows is None else rows
+        if self.index is None:
+            return [self.names, *(self.rows[i] for i in chosen)]
+        name, ids = self.index
+        cells = ([ids[i], *self.rows[i]] for i in chosen)
+        return [[name, *self.names], *cells]
 
     def where(self, i: int, j: int) -> str:
         """Say where a cell stands."""
@@ -135,43 +147,35 @@ def read_table(
         raise DataError(f"{source} is empty.")
     notes: list[str] = []
     comma = has_decimal_comma(first, sign, decimal, notes)
-    if header is None and edges:
-        header = has_names_of_edges(first, comma)
-        if header:
-            notes.append(
-                f"Line {first[0][0]} was read as names of the columns; use --no-header "
-                "if it is an edge."
-            )
-    named = has_names(first, source, comma, notes) if header is None else header
-    width = len(first[0][1])
-    head = first[0][1] if named else [str(j + 1) for j in range(width)]
-    body = first[1:] if named else first
+    if header is not None:
+        named = header
+    elif edges:
+        named = has_names_of_edges(first, comma, notes)
+    else:
+        named = has_names(first, source, comma, notes)
+    line, head = first[0]
+    body = first[named:]
     if not body:
         raise DataError(f"{source} has a line of names and no data.")
+    if not named:
+        head = [str(j) for j in range(1, len(head) + 1)]
     table = Table(
         source=source,
         names=[name.strip() or f"column {j}" for j, name in enumerate(head, start=1)],
         named=named,
-        columns=[],
-        lines=[],
         rows=[] if keep else None,
         separator=sign,
         comma=comma,
         notes=notes,
     )
-    numeric = [
-        mostly_numbers((row[j] for _, row in body if j < len(row)), comma=comma)
-        for j in range(width)
-    ]
-    for name in as_text:
-        if (j := _find(table, name)) is not None:
-            numeric[j] = False
-    _fill(table, chain(body, rows), numeric, first[0][0])
-    for j in range(width):
-        if numeric[j] and isinstance(table.columns[j], list):
-            # Numbers at first and something else below.
-            again = list(_rows(text, source, sign))[named:]
-            table.columns[j] = [row[j].strip() for _, row in again]
+    texts = {j for name in as_text if (j := _find(table, name)) is not None}
+    for j in range(len(head)):
+        if not mostly_numbers((row[j] for _, row in body if j < len(row)), comma=comma):
+            texts.add(j)
+    if wrong := _fill(table, chain(body, rows), texts, line):
+        # Numbers at first and something else below: again, now as texts.
+        again = islice(_rows(text, source, sign), int(named), None)
+        _fill(table, again, texts | wrong, line)
     return table
 
 
@@ -180,31 +184,37 @@ def quoted(name: str) -> str:
     return shlex.quote(name)
 
 
-def _fill(table: Table, rows: Iterator[Row], numeric: list[bool], line: int) -> None:
-    """Take rows of equal length into columns, a chunk after the other."""
+def _fill(table: Table, rows: Iterator[Row], texts: set[int], line: int) -> set[int]:
+    """Put the cells into columns; return which have a cell that is no number.
+
+    Columns of ``texts`` stay as they are. ``line`` is that of the first row of all.
+    """
+    width = len(table.names)
     lines: list[int] = []
-    texts: list[list[str]] = [[] for _ in numeric]
-    parts: list[list[Column]] = [[] for _ in numeric]
-    failed: set[int] = set()
+    kept: list[list[str]] = []
+    parts: list[list[Any]] = [[] for _ in range(width)]
+    wrong: set[int] = set()
     while chunk := list(islice(rows, _CHUNK)):
         for at, cells in chunk:
-            if len(cells) != len(numeric):
+            if len(cells) != width:
                 raise _ragged(table, at, len(cells), line)
         lines += [at for at, _ in chunk]
         if table.rows is not None:
-            table.rows += [cells for _, cells in chunk]
+            kept += [cells for _, cells in chunk]
         for j, column in enumerate(zip(*(cells for _, cells in chunk), strict=True)):
-            if not numeric[j]:
-                texts[j] += [cell.strip() for cell in column]
-            elif j not in failed:
-                found = to_numbers(column, comma=table.comma)
-                failed |= {j} if found is None else set()
-                parts[j].append([] if found is None else found)
-    table.lines = lines
-    table.columns = [
-        np.concatenate(parts[j]) if numeric[j] and j not in failed else texts[j]
-        for j in range(len(numeric))
-    ]
+            if j in texts:
+                parts[j] += [cell.strip() for cell in column]
+            elif (numbers := to_numbers(column, comma=table.comma)) is not None:
+                parts[j].append(numbers)
+            else:
+                wrong.add(j)
+    if not wrong:
+        table.lines = lines
+        table.rows = None if table.rows is None else kept
+        table.columns = [
+            parts[j] if j in texts else np.concatenate(parts[j]) for j in range(width)
+        ]
+    return wrong
 
 
 def _ragged(table: Table, line: int, found: int, first: int) -> DataError:

@@ -8,7 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from symmf.errors import DataError, InputError, SymmfError
-from symmf.io.choose import far_apart, is_counter
+from symmf.io.choose import far_apart
+from symmf.io.columns import is_counter
 from symmf.io.matrix import read_matrix
 from symmf.io.table import read_table
 
