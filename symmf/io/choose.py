@@ -127,9 +127,13 @@ def choose_columns(
         left = _without_useless(left, categories, warnings)
     left = _words(table, left, categories, notes)
     if not left:
-        why = " ".join([*notes, *warnings])
+        told = [*notes, *warnings]
+        if len(table.names) == 1:
+            told.append("If something else separates the cells, use --separator.")
+        if any("free text" in sentence for sentence in warnings):
+            told.append("For documents, one in each line, use --format text.")
         raise DataError(
-            f"{table.source} has no column of numbers left to cluster. {why}".rstrip()
+            f"{table.source} has no column left to cluster. {' '.join(told)}".rstrip()
         )
     rows = _complete_rows(table, left, missing, notes)
     notes += _parsed_as(left)
@@ -205,7 +209,7 @@ def _places(table: Table, **named: Sequence[str]) -> dict[str, list[int]]:
 def _features(table: Table, places: Iterable[int]) -> list[_Feature]:
     found = []
     for j in places:
-        values, kind = as_feature(table.columns[j])
+        values, kind = as_feature(table.columns[j], comma=table.comma)
         found.append(_Feature(at=j, name=table.names[j], values=values, kind=kind))
     return found
 
@@ -375,7 +379,7 @@ def _parsed_as(left: list[_Feature]) -> list[str]:
     """Say which columns were parsed as something else than they are written."""
     said = {
         "dates": "read as dates, in days",
-        "amounts": "read as numbers without currency, thousands and percent signs",
+        "amounts": "read as numbers, without signs of currency or unit",
     }
     return [
         f"Column {feature.name!r} was {said[feature.kind]}."

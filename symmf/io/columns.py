@@ -19,7 +19,10 @@ if TYPE_CHECKING:
     import pandas as pd
 
 #: cells that stand for a missing value
-MISSING = {"", "na", "n/a", "nan", "null", "none", "?", "-", "."}
+MISSING = {
+    *("", "na", "n/a", "#n/a", "n.a.", "nan", "null", "none", "missing"),
+    *("?", "-", "."),
+}
 #: numbers, NaN where they are missing; or words, "" where they are missing
 Column: TypeAlias = "FloatArray | list[str]"
 
@@ -34,17 +37,29 @@ _PROSE_TEXTS, _PROSE_WORDS = 20, 4
 #: up to so many different texts are levels, however few rows there are
 SURELY_LEVELS = 10
 _GROUPED = re.compile(r"[+-]?\d{1,3}(\.\d{3})+(,\d+)?")
-# An amount: a currency before or after, groups of thousands, a percent sign.
-_AMOUNT = re.compile(
-    r"(?P<sign>[+-]?)\s*(?:[$€£¥]|USD|EUR|GBP)?\s*(?P<minus>-?)"
-    r"(?P<digits>\d{1,3}(?:,\d{3})+|\d+)(?P<rest>\.\d+)?\s*(?:%|[$€£¥]|USD|EUR|GBP)?"
-)
+_CURRENCY = r"[$\u20ac\u00a3\u00a5\u20b9]|USD|EUR|GBP"
+# An amount: a currency, groups of thousands, decimals, a sign or short unit; by the
+# decimal sign. In brackets it is negative, as accountants write.
+_AMOUNTS = {
+    comma: re.compile(
+        rf"(?P<bracket>\()?\s*(?P<sign>[+-]?)\s*(?P<currency>{_CURRENCY})?\s*"
+        rf"(?P<minus>-?)(?P<digits>\d{{1,3}}(?:{group}\d{{2,3}})*{group}\d{{3}}|\d+)"
+        rf"(?:{point}(?P<decimals>\d+))?\s*"
+        rf"(?P<unit>%|{_CURRENCY}|[^\W\d_]{{1,3}})?(?(bracket)\))"
+    )
+    for comma, group, point in (
+        (False, r"[,'\u2019\s]", r"\."),
+        (True, r"[.'\u2019\s]", ","),
+    )
+}
 _DATE_FORMATS = (
     *("%Y-%m-%d", "%Y/%m/%d", "%Y-%m", "%d.%m.%Y", "%m/%d/%Y", "%d/%m/%Y", "%m/%d/%y"),
     *("%d-%b-%Y", "%d %b %Y", "%b %d %Y", "%b %d, %Y", "%B %d, %Y", "%d %B %Y"),
-    *("%b %Y", "%B %Y", "ISO8601"),
+    *("%b %Y", "%B %Y", "%d.%m.%y", "%H:%M", "%H:%M:%S", "ISO8601"),
 )
-_LIKE_A_DATE = re.compile(r"\d{1,4}[-/.]\d{1,2}([-/.]\d{1,4})?.*|.*[A-Za-z]{3}.*\d{4}")
+_LIKE_A_DATE = re.compile(
+    r"\d{1,4}[-/.:]\d{1,2}([-/.:]\d{1,4})?.*|.*[A-Za-z]{3}.*\d{4}"
+)
 
 
 def number(cell: str, *, comma: bool = False) -> float:
@@ -101,30 +116,38 @@ def mostly_numbers(cells: Iterable[str], *, comma: bool = False) -> bool:
     return 2 * sum(is_number(cell, comma=comma) for cell in found) > len(found)
 
 
-def amounts(cells: Sequence[str]) -> FloatArray | None:
+def amounts(cells: Sequence[str], *, comma: bool = False) -> FloatArray | None:
     """Return amounts such as $1,234.50 or 12 %; None if a cell is something else.
+
+    One currency or unit stands at the numbers: 3 kg and 50 g are no numbers alike.
 
     Examples
     --------
-    >>> amounts(["$1,234.50", "-$3", "", "12 %"])
-    array([1234.5,   -3. ,    nan,   12. ])
+    >>> amounts(["$1,234.50", "-$3", "", "($12)"])
+    array([1234.5,   -3. ,    nan,  -12. ])
+    >>> amounts(["3 kg", "2.5 kg"]), amounts(["3 kg", "50 g"])
+    (array([3. , 2.5]), None)
     """
     values = np.full(len(cells), np.nan)
+    units: set[str] = set()
     for i, cell in enumerate(cells):
         if is_missing(cell):
             continue
-        match = _AMOUNT.fullmatch(cell.strip())
+        match = _AMOUNTS[comma].fullmatch(cell.strip())
         if match is None:
             return None
-        sign = match["sign"] or match["minus"]
-        values[i] = float(
-            sign + match["digits"].replace(",", "") + (match["rest"] or "")
-        )
-    return values
+        units |= {found for found in match.group("currency", "unit") if found}
+        digits = re.sub(r"\D", "", match["digits"])
+        value = float(f"{digits}.{match['decimals'] or 0}")
+        negative = "-" in match["sign"] + match["minus"] or match["bracket"]
+        values[i] = -value if negative else value
+    return values if len(units) <= 1 else None
 
 
 def dates(cells: Sequence[str]) -> FloatArray | None:
     """Return days since 1970, NaN where a cell is missing; None if they are no dates.
+
+    Of times without a date: the part of the day.
 
     Day and month are told apart by the first of the usual orders that fits all cells.
 
@@ -147,7 +170,8 @@ def dates(cells: Sequence[str]) -> FloatArray | None:
         found = pd.to_datetime(texts, format=order, errors="coerce", utc=True)
         if found.isna().sum() == texts.isna().sum():
             days = (found - pd.Timestamp(0, tz="UTC")) / pd.Timedelta(days=1)
-            return np.asarray(days, dtype=np.float64)
+            values = np.asarray(days, dtype=np.float64)
+            return values % 1 if order.startswith("%H") else values
     return None
 
 
@@ -183,6 +207,9 @@ def from_series(column: pd.Series) -> Column:
         kinds = {type(value) for value in column[~gaps]}
         numbers = all(issubclass(kind, Number) for kind in kinds)
         numeric = bool(kinds) and numbers and bool not in kinds
+    if types.is_timedelta64_dtype(column):
+        days = column.to_numpy() / np.timedelta64(1, "D")
+        return np.asarray(days, dtype=np.float64)
     if numeric:
         # Whole numbers above 2**53 round, as in every other format.
         values = column.where(~gaps, 0).astype(np.float64).to_numpy()
@@ -193,8 +220,8 @@ def from_series(column: pd.Series) -> Column:
     ]
 
 
-def as_feature(values: Column) -> tuple[Column, str]:
-    """Return a column as a feature, and what it holds.
+def as_feature(values: Column, *, comma: bool = False) -> tuple[Column, str]:
+    """Return a column as a feature, and what it holds; ``comma`` is the decimal sign.
 
     Returns
     -------
@@ -206,8 +233,8 @@ def as_feature(values: Column) -> tuple[Column, str]:
     if not isinstance(values, list):
         return values, "numbers"
     for kind, parse in (
-        ("numbers", to_numbers),
-        ("amounts", amounts),
+        ("numbers", partial(to_numbers, comma=comma)),
+        ("amounts", partial(amounts, comma=comma)),
         ("dates", dates),
     ):
         found = parse(values)

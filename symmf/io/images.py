@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import Any
 
@@ -43,24 +42,22 @@ def read_images(folder: Path, *, side: int = SIDE) -> tuple[Any, list[str]]:
 
 def image_names(folder: Path) -> list[str]:
     """Return the images of a folder and its subfolders, relative to it."""
-    found: list[str] = []
-    for place, folders, files in os.walk(folder):
-        folders.sort()
-        for name in files:
-            path = Path(place, name)
-            if path.suffix.lower() in ENDINGS and not name.startswith("."):
-                found.append(str(path.relative_to(folder)))
-        if len(found) > _MOST:
-            raise DataError(
-                f"{folder} has more than {_MOST:,} images; give a part of them."
-            )
-    return sorted(found)
+    found = sorted(
+        str(path.relative_to(folder))
+        for path in folder.rglob("*")
+        if path.suffix.lower() in ENDINGS and not path.name.startswith(".")
+    )
+    if len(found) > _MOST:
+        raise DataError(
+            f"{folder} has more than {_MOST:,} images; give a part of them."
+        )
+    return found
 
 
 def parse_images(folder: Path, names: list[str], side: int) -> Any:
     """Open images one by one, as (n, side * side * 3) bytes."""
     try:
-        from PIL import Image, UnidentifiedImageError
+        from PIL import Image
     except ImportError:
         raise DataError("Images need the extra io: pip install 'symmf[io]'") from None
     Image.MAX_IMAGE_PIXELS = _MOST_PIXELS
@@ -72,17 +69,11 @@ def parse_images(folder: Path, names: list[str], side: int) -> Any:
         try:
             with Image.open(path, formats=_FORMATS) as image:
                 row[:] = np.asarray(_square(image, side)).ravel()
-        except (
-            UnidentifiedImageError,
-            Image.DecompressionBombError,
-            OSError,
-            SyntaxError,
-            ValueError,
-        ) as error:
+        except Exception as error:
+            # A damaged image may make its reader fail in any way.
             raise DataError(
                 f"{path} cannot be read as an image ({str(error)[:200]}). Take it out "
-                "of "
-                "the folder, or mend it."
+                "of the folder, or mend it."
             ) from error
     return out
 

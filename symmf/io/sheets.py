@@ -47,22 +47,17 @@ def read_sheet(
         )
     else:
         found = read_in_child(parse_parquet, path)
-    first, columns, index = found["first"], found["columns"], found["index"]
-    n = len(columns[0]) if columns else 0
-    if n == 0:
+    columns, first = found["columns"], found.pop("first")
+    if not columns or not len(columns[0]):
         raise DataError(f"{path} has no rows.")
-    note = "The index of the pandas frame names the rows; it is no feature."
-    texts = map(as_texts, columns) if keep else None
     return Table(
         source=str(path),
-        names=found["names"],
-        named=found["named"],
-        columns=columns,
-        lines=range(first, first + n),
+        lines=range(first, first + len(columns[0])),
         unit="row",
-        rows=None if texts is None else [list(row) for row in zip(*texts, strict=True)],
-        index=None if index is None else (index[0], index[1]),
-        notes=[] if index is None else [note],
+        rows=[list(row) for row in zip(*map(as_texts, columns), strict=True)]
+        if keep
+        else None,
+        **found,
     )
 
 
@@ -78,12 +73,15 @@ def parse_parquet(path: Path) -> dict[str, Any]:
     # two columns of one name.
     with parquet.ParquetFile(path) as file:
         frame = file.read().to_pandas()
-    index: list[Any] | None = None
-    if not isinstance(frame.index, pd.RangeIndex):
-        name = " ".join(str(part) for part in frame.index.names if part is not None)
-        rows = frame.index.to_frame().to_numpy(dtype=object).tolist()
-        index = [name or "index", [" ".join(map(str, row)) for row in rows]]
-    return _parsed(frame, index=index)
+    if isinstance(frame.index, pd.RangeIndex):
+        return _parsed(frame)
+    name = " ".join(str(part) for part in frame.index.names if part is not None)
+    rows = frame.index.to_frame().to_numpy(dtype=object).tolist()
+    return _parsed(
+        frame,
+        index=[name or "index", [" ".join(map(str, row)) for row in rows]],
+        notes=["The index of the pandas frame names the rows; it is no feature."],
+    )
 
 
 def parse_excel(
@@ -115,23 +113,33 @@ def parse_excel(
             f"{path} does not fit in memory. Look for a cell far off the others, or "
             "store the table as Parquet."
         ) from None
+    # Where a table begins elsewhere than at the first cell, or below a title.
+    cells = cells.dropna(axis=1, how="all")
+    notes = []
+    while cells.shape[1] > 1 and cells.iloc[0, 1:].isna().all():
+        titles = cells.iloc[0].dropna()
+        notes += [f"{str(title)[:40]!r} was left out as a title." for title in titles]
+        cells = cells.iloc[1:].dropna(axis=1, how="all")
     if cells.empty:
         raise DataError(f"{path} has no cells in its sheet {sheet or 1}.")
+    first = int(cells.index[0]) + 1
     if header is None:
         header = any(isinstance(cell, str) for cell in cells.iloc[0])
-    if not header:
-        return _parsed(
-            cells.set_axis(range(1, cells.shape[1] + 1), axis=1), named=False
-        )
     names = [
-        f"column {j}" if pd.isna(cell) else str(cell)
+        str(j) if not header else f"column {j}" if pd.isna(cell) else str(cell)
         for j, cell in enumerate(cells.iloc[0], start=1)
     ]
-    return _parsed(cells.iloc[1:].set_axis(names, axis=1), first=2)
+    table = cells.iloc[int(header) :].set_axis(names, axis=1)
+    return _parsed(table, first=first + header, named=header, notes=notes)
 
 
 def _parsed(
-    frame: pd.DataFrame, *, first: int = 1, named: bool = True, index: Any = None
+    frame: pd.DataFrame,
+    *,
+    first: int = 1,
+    named: bool = True,
+    index: Any = None,
+    notes: Any = (),
 ) -> dict[str, Any]:
     """Return a frame as plain data; ``first`` is the number of its first row."""
     return {
@@ -140,4 +148,5 @@ def _parsed(
         "first": first,
         "named": named,
         "index": index,
+        "notes": list(notes),
     }

@@ -6,6 +6,7 @@ import csv
 import io
 import re
 from itertools import islice, pairwise
+from statistics import mode
 
 from symmf.errors import DataError, InputError
 from symmf.io.columns import is_missing, is_number, mostly_numbers, number
@@ -19,7 +20,12 @@ EDGE_WORDS = {
 LOOK = 1000
 _LOOK_FOR_SEPARATOR = 100
 _SEPARATORS = ("\t", ";", ",", "|")
-_WITH_COMMA = re.compile(r"\s*[+-]?\d+,\d+([eE][+-]?\d+)?\s*")
+# A first line by which spreadsheets say it.
+_SAID = re.compile(r"sep=([,;|\t])\s*")
+# 3,14 and 1.234,50 EUR, but not $1,234.
+_WITH_COMMA = re.compile(
+    r"\s*[+-]?\d+,\d+([eE][+-]?\d+)?\s*|\D{0,4}\d+(\.\d{3})*,\d\d?\s*\D{0,4}"
+)
 _WITH_POINT = re.compile(r"\s*[+-]?\d*\.\d+([eE][+-]?\d+)?\s*")
 
 #: (line number, cells)
@@ -39,6 +45,8 @@ def find_separator(text: str) -> str | None:
         for line in islice(io.StringIO(text, newline=""), LOOK)
         if line.strip() and not line.lstrip().startswith("#")
     ][:_LOOK_FOR_SEPARATOR]
+    if lines and (said := _SAID.fullmatch(lines[0])):
+        return said[1]
     widths = {sign: _widths(lines, sign) for sign in _SEPARATORS}
     for sign, found in widths.items():
         if found and found[0] > 1 and len(set(found)) == 1:
@@ -54,13 +62,24 @@ def find_separator(text: str) -> str | None:
 def _widths(lines: list[str], sign: str) -> list[int]:
     """Return how many cells each line has; a quoted cell may go over several lines."""
     try:
-        rows = list(csv.reader(lines, delimiter=sign))
+        rows = list(csv.reader(lines, delimiter=sign, skipinitialspace=True))
     except csv.Error:
         return []
     if len(lines) == _LOOK_FOR_SEPARATOR and len(rows) < len(lines):
         # The last cell may have been cut in two.
         rows.pop()
     return [len(row) for row in rows]
+
+
+def without_titles(rows: list[Row], notes: list[str]) -> list[Row]:
+    """Leave out lines of one text above a wider table, such as a title."""
+    width = mode(len(cells) for _, cells in rows) if rows else 0
+    for i, (line, cells) in enumerate(rows):
+        held = [cell.strip() for cell in cells if cell.strip()]
+        if width < 2 or len(held) != 1 or len(cells) == width or is_number(held[0]):
+            return rows[i:]
+        notes.append(f"Line {line} ({held[0][:40]!r}) was left out as a title.")
+    return rows
 
 
 def has_decimal_comma(

@@ -9,7 +9,6 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
-from symmf.common.files import read_file
 from symmf.common.sandbox import LARGEST, check_file
 from symmf.common.validation import check_choice
 from symmf.errors import DataError, InputError
@@ -54,14 +53,7 @@ class Source:
 
     def read(self) -> bytes:
         """Return the bytes; texts only."""
-        if self.content is not None:
-            return self.content
-        try:
-            return read_file(self.path, largest=LARGEST_TEXT)
-        except OSError as error:
-            # It was a file a moment ago, when it was looked at.
-            reason = error.strerror or type(error).__name__
-            raise DataError(f"{self.path} cannot be read ({reason}).") from error
+        return self.path.read_bytes() if self.content is None else self.content
 
 
 def open_source(path: Path, *, format: str | None = None) -> Source:
@@ -91,17 +83,9 @@ def open_source(path: Path, *, format: str | None = None) -> Source:
         if format not in (None, "images"):
             raise DataError(f"{path} is a folder; --format {format} needs a file.")
         return Source(path=path, ending="")
-    if not os.path.lexists(path):
-        raise DataError(f"{path} does not exist. Give the file that holds the data.")
-    size = check_file(path, largest=LARGEST)
-    if size == 0:
-        raise DataError(f"{path} is empty.")
     ending = _ending(path)
-    if is_text(ending) and size > LARGEST_TEXT:
-        raise DataError(
-            f"{path} is a text of {size / 2**30:.1f} GB. Texts of up to 4 GB are read; "
-            "store the numbers as .npy or .npz."
-        )
+    if check_file(path, largest=LARGEST_TEXT if is_text(ending) else LARGEST) == 0:
+        raise DataError(f"{path} is empty.")
     if format is None and not (is_text(ending) or ending in (*ARRAYS, *SHEETS)):
         known = ", ".join((*TABLES, *SHEETS, *ARRAYS, *_EDGES))
         raise DataError(
@@ -138,10 +122,13 @@ def decode(source: Source, encoding: str | None) -> str:
         If the bytes are no text in that encoding; the sentence names the line.
     """
     data = source.read()
-    chosen = encoding
-    if chosen is None:
-        known = (name for mark, name in _BOMS if data.startswith(mark))
-        chosen = next(known, "utf-8")
+    known = (name for mark, name in _BOMS if data.startswith(mark))
+    chosen = encoding or next(known, "utf-8")
+    if chosen == "utf-8" and b"\0" in data[:10_000]:
+        raise DataError(
+            f"{source.name} is not a text. If it is UTF-16, use --encoding utf-16; if "
+            "it is of another format, give it the ending of that format."
+        )
     try:
         text = data.decode(chosen)
     except LookupError:
@@ -156,11 +143,6 @@ def decode(source: Source, encoding: str | None) -> str:
             "is encoded, such as --encoding cp1252 (Windows, Excel) or --encoding "
             "latin-1."
         ) from error
-    if "\0" in text[:10_000]:
-        raise DataError(
-            f"{source.name} is not a text: it has NUL characters. If it is UTF-16, use "
-            "--encoding utf-16."
-        )
     return text.removeprefix("\ufeff")
 
 

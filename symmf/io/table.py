@@ -28,6 +28,7 @@ from symmf.io.sniff import (
     has_decimal_comma,
     has_names,
     has_names_of_edges,
+    without_titles,
 )
 
 # Lines whose cells are turned into numbers at a time.
@@ -142,10 +143,11 @@ def read_table(
     """
     sign = find_separator(text) if separator is None else _separator(separator)
     rows = _rows(text, source, sign)
-    first = list(islice(rows, LOOK))
+    notes: list[str] = []
+    found = list(islice(rows, LOOK))
+    first = without_titles(found, notes)
     if not first:
         raise DataError(f"{source} is empty.")
-    notes: list[str] = []
     comma = has_decimal_comma(first, sign, decimal, notes)
     if header is not None:
         named = header
@@ -174,7 +176,7 @@ def read_table(
             texts.add(j)
     if wrong := _fill(table, chain(body, rows), texts, line):
         # Numbers at first and something else below: again, now as texts.
-        again = islice(_rows(text, source, sign), int(named), None)
+        again = islice(_rows(text, source, sign), len(found) - len(first) + named, None)
         _fill(table, again, texts | wrong, line)
     return table
 
@@ -228,19 +230,33 @@ def _ragged(table: Table, line: int, found: int, first: int) -> DataError:
 
 
 def _rows(text: str, source: str, separator: str | None) -> Iterator[Row]:
-    """Yield line numbers and cells of the lines that hold something."""
+    """Yield line numbers and cells of the lines that hold something.
+
+    A line that begins with # is a comment above the table, and below only if a space
+    follows: #N/A is a cell.
+    """
     lines = io.StringIO(text, newline="")
+    rows: Iterable[Row]
     if separator is None:
-        for line, content in enumerate(lines, start=1):
-            if content.strip() and not content.lstrip().startswith("#"):
-                yield line, content.split()
-        return
-    reader = csv.reader(lines, delimiter=separator)
+        rows = enumerate(map(str.split, lines), start=1)
+    else:
+        rows = _cells(lines, source, separator)
+    comment = "#"
+    for line, cells in rows:
+        begin = cells[0].strip() if cells else ""
+        skipped = begin == "#" or begin.startswith(comment)
+        # Spreadsheets may say in line 1 what separates the cells.
+        skipped |= line == 1 and begin.startswith("sep=")
+        if not skipped and any(cell.strip() for cell in cells):
+            comment = "# "
+            yield line, cells
+
+
+def _cells(lines: io.StringIO, source: str, separator: str) -> Iterator[Row]:
+    reader = csv.reader(lines, delimiter=separator, skipinitialspace=True)
     try:
         for cells in reader:
-            comment = bool(cells) and cells[0].lstrip().startswith("#")
-            if any(cell.strip() for cell in cells) and not comment:
-                yield reader.line_num, cells
+            yield reader.line_num, cells
     except csv.Error as error:
         raise DataError(
             f"{source}, line {reader.line_num}: not readable as a table ({error})."

@@ -93,11 +93,27 @@ def test_columns_that_are_no_features_are_told_in_one_sentence(tmp_path):
         read_matrix(path, drop=["mail"])
 
 
-def test_amounts_are_numbers(tmp_path):
-    path = write(tmp_path, 'p,q\n"$1,234.50",10%\n$7,20 %\n-$3,5%\n$7,5%\n')
-    data = read_matrix(path)
-    assert data.X.tolist() == [[1234.5, 10], [7, 20], [-3, 5], [7, 5]]
-    assert amounts(["1,23"]) is None
+@pytest.mark.parametrize(
+    ("cells", "comma", "values"),
+    [
+        (["$1,234.50", "-$3", "$7"], False, [1234.5, -3, 7]),
+        (["1.234,50 €", "7 €", "-3,5 €"], True, [1234.5, 7, -3.5]),
+        (["10%", "5 %", "5.5 %"], False, [10, 5, 5.5]),
+        (["1'234.5", "12 345", "5,18,214"], False, [1234.5, 12345, 518214]),
+        (["(86)", "2", "₹3"], False, [-86, 2, 3]),
+        (["3 kg", "2.5 kg", "2.5kg"], False, [3, 2.5, 2.5]),
+    ],
+)
+def test_amounts_are_numbers(tmp_path, cells, comma, values):
+    rows = "".join(f'"{cell}";{i % 2}\n' for i, cell in enumerate(cells * 3))
+    data = read_matrix(write(tmp_path, "p;q\n" + rows))
+    assert data.X[:3, 0].tolist() == values
+    assert data.comma is comma
+
+
+@pytest.mark.parametrize("cells", [["1,23"], ["3 kg", "50 g"], ["A12", "A13"]])
+def test_what_is_no_amount(cells):
+    assert amounts(cells) is None
 
 
 @pytest.mark.parametrize(
@@ -109,6 +125,8 @@ def test_amounts_are_numbers(tmp_path):
         (["2/1/2020", "31/12/2020"], 18263),
         (["Jan 2 2020", "Feb 1 2020"], 18263),
         (["2020-01", "2020-02"], 18262),
+        (["02.01.20", "31.12.20"], 18263),
+        (["06:00", "13:59"], 0.25),
     ],
 )
 def test_usual_ways_to_write_a_date(cells, first):
@@ -228,3 +246,84 @@ def test_a_word_among_few_numbers_is_a_level_and_among_many_a_mistake(tmp_path):
 def test_columns_of_one_name_are_told_apart(tmp_path):
     path = write(tmp_path, "x,x,x\n1,a,2\n2,b,4\n5,a,3\n")
     assert read_matrix(path, **TAKEN).names == ["x", "x (2)", "x (3)"]
+
+
+@pytest.mark.parametrize("years", ["1990,2000,2010", "1952,1957,1972"])
+@pytest.mark.parametrize("first", ["country", ""])
+def test_years_beside_a_word_are_names_of_columns(tmp_path, years, first):
+    rows = "".join(f"C{i},{i % 7},{i % 5}.5,{i % 3}\n" for i in range(12))
+    data = read_matrix(write(tmp_path, f"{first},{years}\n{rows}"))
+    assert data.names == years.split(",")
+    assert data.X.shape == (12, 3)
+    assert "--no-header" in data.notes[0]
+
+
+@pytest.mark.parametrize("ending", ["csv", "xlsx"])
+def test_a_title_above_the_table_is_left_out(tmp_path, ending):
+    path = tmp_path / f"t.{ending}"
+    table = pd.DataFrame({"shop": ["a", "b", "c"], "x": [1.5, 2, 9], "y": [3.0, 1, 4]})
+    if ending == "csv":
+        text = table.to_csv(index=False)
+        path.write_text(f"Sales of 2024\n\n{text}")
+    else:
+        with pd.ExcelWriter(path) as book:
+            table.to_excel(book, startrow=3, startcol=1, index=False)
+            book.sheets["Sheet1"]["B1"] = "Sales of 2024"
+    data = read_matrix(path)
+    assert data.names == ["x", "y"]
+    assert data.X.tolist() == [[1.5, 3], [2, 1], [9, 4]]
+    assert "'Sales of 2024'" in data.notes[0]
+    assert "title" in data.notes[0]
+
+
+def test_a_frame_with_an_index_and_one_column_has_no_title(tmp_path):
+    frame = pd.DataFrame({"x": [1.5, 2, 9, 4, 3]})
+    frame.to_excel(tmp_path / "t.xlsx")
+    assert read_matrix(tmp_path / "t.xlsx").names == ["x"]
+
+
+def test_a_spreadsheet_may_say_its_separator(tmp_path):
+    data = read_matrix(write(tmp_path, "sep=;\na;b\n1,5;2\n3;4,5\n"))
+    assert data.names == ["a", "b"]
+    assert data.X.tolist() == [[1.5, 2], [3, 4.5]]
+
+
+def test_comments_stand_above_and_a_cell_may_begin_with_their_sign(tmp_path):
+    path = write(tmp_path, "#made\n# by us\na,b\n1,2\n#N/A,3\n# end\n4,5\n")
+    data = read_matrix(path, **TAKEN)
+    np.testing.assert_array_equal(data.X, [[1, 2], [np.nan, 3], [4, 5]])
+
+
+def test_blanks_after_a_comma_do_not_hide_quotes(tmp_path):
+    data = read_matrix(write(tmp_path, 'a, b\n1, "x, y"\n2, "z"\n3, "z"\n'), **TAKEN)
+    assert data.X["b"].tolist() == ["x, y", "z", "z"]
+
+
+def test_two_questions_with_the_same_answers_are_no_edges(tmp_path):
+    answers = np.random.default_rng(0).choice(["yes", "no", "perhaps"], (40, 2))
+    rows = "".join(f"{a},{b}\n" for a, b in answers)
+    assert read_matrix(write(tmp_path, f"q1,q2\n{rows}"), **TAKEN).names == ["q1", "q2"]
+
+
+def test_spans_of_time_are_days(tmp_path):
+    frame = people()
+    frame["waited"] = pd.to_timedelta(frame["age"], unit="h")
+    frame.to_parquet(tmp_path / "t.parquet")
+    data = read_matrix(tmp_path / "t.parquet", **TAKEN)
+    np.testing.assert_allclose(data.X["waited"], frame["age"] / 24)
+
+
+FILMS = "".join(f"{i},it was a film {i}\n" for i in range(30))
+
+
+@pytest.mark.parametrize(
+    ("content", "hint"),
+    [
+        ("a:b\n1:2\n3:5\n4:9\n5:1\n6:7\n", "--separator"),
+        (f"id,review\n{FILMS}", "--format text"),
+        ("PK\3\4\0\0", "--encoding utf-16"),
+    ],
+)
+def test_what_cannot_be_clustered_says_what_to_type(tmp_path, content, hint):
+    with pytest.raises(DataError, match=hint):
+        read_matrix(write(tmp_path, content), **TAKEN)
