@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from shlex import quote
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,6 @@ from symmf.common.notation import FloatArray
 from symmf.common.sandbox import read_in_child
 from symmf.common.validation import did_you_mean
 from symmf.errors import DataError, InputError, SymmfError
-from symmf.io.table import quoted
 
 # Blocks of rows hold about this many numbers, 32 MB.
 _BLOCK_ENTRIES = 4_000_000
@@ -146,7 +146,7 @@ def _parquet(
     left = list(columns) or [n for n in own if n not in drop and n != id]
     texts = [name for name in left if not known["numeric"][names.index(name)]]
     if texts:
-        drops = " ".join(f"--drop {quoted(name)}" for name in texts[:4])
+        drops = " ".join(f"--drop {quote(name)}" for name in texts[:4])
         raise DataError(
             f"{path}: not every column holds numbers (first {texts[0]!r}). Leave such "
             f"columns out ({drops}), or name rows with one of them (--id)."

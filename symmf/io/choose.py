@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from shlex import quote
 from typing import Any
 
 import numpy as np
@@ -29,7 +30,7 @@ from symmf.io.columns import (
 )
 from symmf.io.samples import UserMatrix
 from symmf.io.sniff import EDGE_WORDS
-from symmf.io.table import Table, quoted
+from symmf.io.table import Table
 
 # Spreads further apart than this make one column decide.
 _FAR_APART = 100.0
@@ -119,7 +120,7 @@ def choose_columns(
                     "use with --columns."
                 )
             else:
-                notes.append(f"{said} (--id {quoted(feature.name)}).")
+                notes.append(f"{said} (--id {quote(feature.name)}).")
         if not points:
             _refuse_edges(table, left, "numbers")
     _refuse_mistakes(table, left, categories)
@@ -282,7 +283,7 @@ def _refuse_mistakes(table: Table, left: list[_Feature], categories: str) -> Non
     Among few numbers it is a level: 3, 4, 6, 8 and "rotary".
     """
     for feature in left:
-        values, name = feature.values, quoted(feature.name)
+        values, name = feature.values, quote(feature.name)
         if not isinstance(values, list):
             if np.isinf(values).any():
                 i = int(np.argmax(np.isinf(values)))
@@ -321,7 +322,7 @@ def _without_useless(
             useful.append(feature)
     if told:
         names = ",".join(feature.name for feature in useful)
-        again = f" The same without this message: --columns {quoted(names)}"
+        again = f" The same without this message: --columns {quote(names)}"
         warnings.append(f"Left out: {', '.join(told)}.{again if useful else ''}")
     return useful
 
@@ -339,7 +340,7 @@ def _words(
         return [feature for feature in left if feature.kind != "words"]
     first = words[0]
     texts = [text for text in first.values if text]
-    name = quoted(first.name)
+    name = quote(first.name)
     more = f" So are {_listed(names[1:])}." if names[1:] else ""
     raise DataError(
         f"{table.where(0, first.at)}: {str(texts[0] if texts else '')[:40]!r} is not a "
@@ -364,7 +365,7 @@ def _complete_rows(
         raise DataError(
             f"{table.where(i, feature.at)}: the value is missing, as in {count}. Fill "
             "in or leave out such rows (--missing median, --missing drop), or leave "
-            f"out the column: --drop {quoted(feature.name)}"
+            f"out the column: --drop {quote(feature.name)}"
         )
     if incomplete.all():
         raise DataError(
@@ -428,4 +429,4 @@ def _listed(names: Sequence[str]) -> str:
 
 
 def _drops(names: Sequence[str]) -> str:
-    return " ".join(f"--drop {quoted(name)}" for name in names[:4])
+    return " ".join(f"--drop {quote(name)}" for name in names[:4])

@@ -10,7 +10,6 @@ from __future__ import annotations
 import csv
 import io
 import re
-import shlex
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import chain, islice
@@ -41,7 +40,7 @@ class Table:
 
     ``lines[i]`` is the line of row i in the file, for messages; ``rows`` holds all
     cells as they are written if they were asked for, ``index`` what a pandas index
-    called the rows. ``separator`` and ``comma`` (the decimal sign) are those of a text.
+    called the rows. ``comma``: a text has decimal commas.
     """
 
     source: str
@@ -52,7 +51,6 @@ class Table:
     unit: str = "line"
     rows: list[list[str]] | None = None
     index: tuple[str, list[str]] | None = None
-    separator: str | None = ","
     comma: bool = False
     notes: list[str] = field(default_factory=list)
 
@@ -86,23 +84,17 @@ class Table:
         names = [known.strip() for known in self.names]
         if self.named and name.strip() in names:
             return names.index(name.strip())
-        if re.fullmatch(r"-?[0-9]{1,9}", name.strip()):
-            number = int(name)
-            if 1 <= abs(number) <= len(names):
-                return number - 1 if number > 0 else len(names) + number
-            raise InputError(
-                f"{self.source} has {len(names)} columns; {option} {name} is none of "
-                "them (columns are counted from 1, and -1 is the last)."
-            )
-        if not self.named:
-            raise InputError(
-                f"{self.source} has no line of names: give {option} the number of the "
-                "column, counted from 1, or use --header if line 1 has names."
-            )
-        shown = ", ".join(names[:12]) + (", ..." if len(names) > 12 else "")
+        number = int(name) if re.fullmatch(r"\s*-?[0-9]{1,9}\s*", name) else 0
+        if 1 <= abs(number) <= len(names):
+            return number - 1 if number > 0 else len(names) + number
+        known = "it has no line of names (use --header if line 1 has them)"
+        hint = ""
+        if self.named:
+            known = ", ".join(names[:12]) + (", ..." if len(names) > 12 else "")
+            hint = did_you_mean(name, names)
         raise InputError(
-            f"{self.source} has no column {name!r} ({option})."
-            f"{did_you_mean(name, names)} Its columns are: {shown}."
+            f"{self.source} has no column {name!r} ({option}).{hint} Columns are "
+            f"counted from 1 to {len(names)}, and -1 is the last: {known}."
         )
 
 
@@ -166,7 +158,6 @@ def read_table(
         names=[name.strip() or f"column {j}" for j, name in enumerate(head, start=1)],
         named=named,
         rows=[] if keep else None,
-        separator=sign,
         comma=comma,
         notes=notes,
     )
@@ -179,11 +170,6 @@ def read_table(
         again = islice(_rows(text, source, sign), len(found) - len(first) + named, None)
         _fill(table, again, texts | wrong, line)
     return table
-
-
-def quoted(name: str) -> str:
-    """Return a name as a shell takes it."""
-    return shlex.quote(name)
 
 
 def _fill(table: Table, rows: Iterator[Row], texts: set[int], line: int) -> set[int]:

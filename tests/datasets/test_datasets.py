@@ -128,8 +128,12 @@ def test_registry_entries_are_complete(name):
         assert file.path.startswith(f"{name}/")
         assert spec.accepts
         assert file.sources
-        assert all(s.url.startswith("http") for s in file.sources)
         assert len(file.sha256) == 64
+        for source in file.sources:
+            assert source.url.startswith("http")
+            kind, _, value = source.checksum.partition(":")
+            assert len(value) == {"sha256": 64, "md5": 32}[kind]
+            assert source.archive or value == file.sha256
 
 
 def noisy():

@@ -3,10 +3,8 @@
 import hashlib
 import io
 import os
-import struct
 import tarfile
 import zipfile
-import zlib
 from dataclasses import replace
 from pathlib import Path
 
@@ -125,14 +123,6 @@ def test_truncated_zip_is_refused(small_coil20, tmp_path):
     content = (tmp_path / "a.zip").read_bytes()
     (tmp_path / "a.zip").write_bytes(content[: len(content) // 2])
     with pytest.raises(DataError, match="was not imported"):
-        import_file(spec, tmp_path / "a.zip", tmp_path / "data")
-
-
-def test_huge_members_are_not_unpacked(small_coil20, tmp_path):
-    spec, images = small_coil20
-    images["obj1__0.png"] = bytes(coil20.MAX_IMAGE_BYTES + 1)
-    official_zip(tmp_path / "a.zip", images)
-    with pytest.raises(DataError, match=r"obj1__0\.png"):
         import_file(spec, tmp_path / "a.zip", tmp_path / "data")
 
 
@@ -277,64 +267,11 @@ def test_absent_file_and_data_without_file_get_sentences(tmp_path):
         import_file(DATASETS["digits"], tmp_path, tmp_path)
 
 
-def damaged_lzma(path, images):
-    """A zip whose members are compressed with LZMA, one of them damaged."""
-    with zipfile.ZipFile(path, "w", zipfile.ZIP_LZMA) as archive:
-        for name, content in images.items():
-            archive.writestr(name, content)
-    content = bytearray(path.read_bytes())
-    start = content.find(b"obj1__0.png") + len(b"obj1__0.png") + 9
-    content[start : start + 40] = bytes(40)
-    path.write_bytes(content)
-
-
-def test_a_damaged_lzma_member_is_a_sentence(small_coil20, tmp_path):
-    spec, images = small_coil20
-    damaged_lzma(tmp_path / "a.zip", images)
-    with pytest.raises(DataError, match="was not imported"):
-        import_file(spec, tmp_path / "a.zip", tmp_path / "data")
-
-
-def huge_png():
-    """A PNG whose header promises 30000 x 30000 pixels."""
-    header = struct.pack(">IIBBBBB", 30000, 30000, 8, 0, 0, 0, 0)
-    chunk = b"IHDR" + header
-    crc = struct.pack(">I", zlib.crc32(chunk))
-    return b"\x89PNG\r\n\x1a\n" + struct.pack(">I", len(header)) + chunk + crc
-
-
-def test_an_image_that_is_a_bomb_is_a_sentence(small_coil20, tmp_path):
-    spec, images = small_coil20
-    images["obj1__0.png"] = huge_png()
-    official_zip(tmp_path / "a.zip", images)
-    with pytest.raises(DataError, match="was not imported"):
-        import_file(spec, tmp_path / "a.zip", tmp_path / "data")
-
-
 def test_odd_member_names_are_no_images(small_coil20, tmp_path):
     spec, images = small_coil20
     odd = {f"obj{'1' * 5000}__0.png": b"x", "obj\u00b2__0.png": b"x"}
     official_zip(tmp_path / "a.zip", images | odd)
     import_file(spec, tmp_path / "a.zip", tmp_path / "data")
-
-
-def test_a_member_name_that_is_no_text_is_a_sentence(small_coil20, tmp_path):
-    spec, images = small_coil20
-    official_zip(tmp_path / "a.zip", images | {"obj\u00e4.png": b"x"})
-    content = (tmp_path / "a.zip").read_bytes()
-    (tmp_path / "a.zip").write_bytes(content.replace("\u00e4".encode(), b"\xff\xfe"))
-    with pytest.raises(DataError, match=r"UnicodeDecodeError|zip archive"):
-        import_file(spec, tmp_path / "a.zip", tmp_path / "data")
-
-
-def test_a_tar_with_an_odd_sparse_map_is_a_sentence(small_cifar10, tmp_path):
-    spec, _ = small_cifar10
-    member = tarfile.TarInfo(cifar10.MEMBER)
-    member.pax_headers = {"GNU.sparse.map": "x,y"}
-    with tarfile.open(tmp_path / "a.tar", "w", format=tarfile.PAX_FORMAT) as archive:
-        archive.addfile(member)
-    with pytest.raises(DataError, match="was not imported"):
-        import_file(spec, tmp_path / "a.tar", tmp_path / "data")
 
 
 def test_pipes_and_devices_are_not_opened(small_coil20, tmp_path):
