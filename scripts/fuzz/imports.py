@@ -169,6 +169,6 @@ PART = Part(
     what="damaged data sets and archives, by data import, list and verify",
     make=make,
     full=3000,
-    preload=("symmf.cli.data", "symmf.datasets.download", "PIL.Image"),
+    preload=("symmf.cli.data", "symmf.datasets.imports", "PIL.Image"),
     quick=15,
 )

@@ -6,6 +6,7 @@ crash them; see :mod:`symmf.common.sandbox`. Nothing is ever unpickled.
 
 from __future__ import annotations
 
+import zipfile
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -139,6 +140,9 @@ def _parse_npy(path: Path) -> dict[str, Any]:
 
 
 def _parse_npz(path: Path) -> dict[str, Any]:
+    # numpy would take anything else for a pickle, and advise to trust it.
+    if not zipfile.is_zipfile(path):
+        raise DataError(f"{path} is not an NPZ archive.")
     with np.load(path, allow_pickle=False) as archive:
         if {"format", "shape", "data"} <= set(archive.files):
             return {"": sparse.load_npz(path)}

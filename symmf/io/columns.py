@@ -136,12 +136,15 @@ def amounts(cells: Sequence[str], *, comma: bool = False) -> FloatArray | None:
         match = _AMOUNTS[comma].fullmatch(cell.strip())
         if match is None:
             return None
-        units |= {found for found in match.group("currency", "unit") if found}
+        units.add(match["currency"] or match["unit"] or "")
         digits = re.sub(r"\D", "", match["digits"])
         value = float(f"{digits}.{match['decimals'] or 0}")
         negative = "-" in match["sign"] + match["minus"] or match["bracket"]
         values[i] = -value if negative else value
-    return values if len(units) <= 1 else None
+    named = {unit for unit in units if unit}
+    # A letter at some of the numbers is a mistake: 3O.
+    alike = len(named) <= 1 and not ("" in units and any(map(str.isalpha, named)))
+    return values if alike else None
 
 
 def dates(cells: Sequence[str]) -> FloatArray | None:

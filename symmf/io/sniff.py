@@ -116,16 +116,17 @@ def has_names(rows: list[Row], source: str, comma: bool, notes: list[str]) -> bo
     named = [j for j in words if not is_missing(cells[j])]
     if not body:
         return len(words) == len(cells)
+    counts = _counts_up(cells)
     others = [j for j in range(len(cells)) if j not in words]
     years = _are_years(cells, others, body, comma)
-    if years and not words:
+    if years and not words and not counts:
         shown = ", ".join(cells[:4])
         raise DataError(
             f"{source}, line {line}: {shown}, ... may be names of columns (years, "
             "numbers) or data. Say which: --header or --no-header."
         )
     index = words == [0] and not cells[0] and all(row[0].strip() for row in body)
-    if index or years or _counts_up(cells):
+    if index or years or counts:
         names = ", ".join(cells[:4]) + ", ..."
         notes.append(
             f"Line {line} ({names}) was read as names of the columns; use "

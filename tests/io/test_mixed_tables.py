@@ -111,7 +111,9 @@ def test_amounts_are_numbers(tmp_path, cells, comma, values):
     assert data.comma is comma
 
 
-@pytest.mark.parametrize("cells", [["1,23"], ["3 kg", "50 g"], ["A12", "A13"]])
+@pytest.mark.parametrize(
+    "cells", [["1,23"], ["3 kg", "50 g"], ["A12", "A13"], ["31", "3O"]]
+)
 def test_what_is_no_amount(cells):
     assert amounts(cells) is None
 
