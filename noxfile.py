@@ -72,6 +72,27 @@ def newest(session: nox.Session) -> None:
     session.run("pytest", *(session.posargs or QUICK), env=ONE_THREAD | _data())
 
 
+@nox.session(default=False)
+def windows(session: nox.Session) -> None:
+    """Test what works without POSIX: the library, and files of users."""
+    session.install("-e", ".[test,io]", *PINNED)
+    parts = ("clustering", "solvers", "similarity", "linalg", "features", "io", "app")
+    folders = [f"tests/{part}" for part in parts]
+    session.run("pytest", *(session.posargs or QUICK), *folders, env=ONE_THREAD)
+
+
+@nox.session(default=False)
+def lock(session: nox.Session) -> None:
+    """Write pylock.toml: the pinned versions with the hashes of their files.
+
+    It names the addresses of files on one package index, so it is attached to a release
+    and not committed.
+    """
+    session.install("pip>=25.1")
+    pins = ("--requirement", "scripts/constraints.txt")
+    session.run("python", "-m", "pip", "lock", *pins, "--output", "pylock.toml")
+
+
 @nox.session
 def docs(session: nox.Session) -> None:
     """Build the documentation, warnings as errors."""

@@ -8,7 +8,6 @@ environment it is shown in full, as are warnings of libraries.
 
 import io
 import os
-import resource
 import signal
 import sys
 import warnings
@@ -72,6 +71,10 @@ def _open_streams() -> None:
 
 def _check_memory() -> None:
     """Refuse a limit of memory below which numpy waits for ever when it is loaded."""
+    try:
+        import resource
+    except ModuleNotFoundError:  # Windows has no such limit.
+        return
     limit, _ = resource.getrlimit(resource.RLIMIT_AS)
     if limit != resource.RLIM_INFINITY and limit < LEAST_MEMORY:
         _write(
@@ -128,8 +131,9 @@ def _notice_interrupts() -> list[int]:
     usual = {
         signal.SIGINT: signal.default_int_handler,
         signal.SIGTERM: signal.SIG_DFL,
-        signal.SIGHUP: signal.SIG_DFL,
     }
+    if hasattr(signal, "SIGHUP"):  # Windows has none.
+        usual[signal.SIGHUP] = signal.SIG_DFL
     for number, handler in usual.items():
         if signal.getsignal(number) is handler:
             signal.signal(number, interrupt)

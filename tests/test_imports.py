@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -70,3 +71,44 @@ def test_public_names_are_lazy_and_real() -> None:
     assert set(symmf.__all__) <= set(dir(symmf))
     with pytest.raises(AttributeError, match="no_such_name"):
         _ = symmf.no_such_name
+
+
+WITHOUT_POSIX = """
+import os, sys
+for name in ("fcntl", "resource", "pwd", "grp", "termios"):
+    sys.modules[name] = None
+del os.fork
+import signal
+del signal.SIGHUP
+from symmf.__main__ import start
+sys.argv = ["symmf", *sys.argv[1:]]
+start()
+"""
+
+
+def without_posix(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """Run a command as on Windows: without its modules of POSIX, and in cp1252."""
+    return subprocess.run(
+        [sys.executable, "-c", WITHOUT_POSIX, *arguments],
+        cwd=folder,
+        env={**os.environ, "PYTHONIOENCODING": "cp1252:strict"},
+        encoding="cp1252",
+        capture_output=True,
+        check=False,
+    )
+
+
+def test_tables_are_clustered_without_posix(tmp_path: Path) -> None:
+    rows = [f"{i % 3 * 9 + i / 40},{i % 3},\u03b1" for i in range(60)]
+    (tmp_path / "t.csv").write_text("\n".join(["a,b,\u03bb", *rows]), encoding="utf-8")
+    command = ("cluster", "t.csv", "-k", "3", "--no-stability", "--report", "p.html")
+    done = without_posix(tmp_path, *command)
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "p.html").is_file()
+
+
+def test_a_study_says_that_it_needs_posix(tmp_path: Path) -> None:
+    done = without_posix(tmp_path, "run", "quickstart", "--results", "r")
+    assert done.returncode == 2
+    assert "Studies need Linux or macOS" in done.stderr
+    assert "Traceback" not in done.stderr

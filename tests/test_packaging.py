@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+import yaml
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 from packaging.version import Version
@@ -31,6 +32,9 @@ MODULES = {
 }
 # Named to the user where it is missing, and in no extra.
 OPTIONAL = {"zarr"}
+
+
+RECIPE = yaml.safe_load((ROOT / "scripts/conda/recipe.yaml").read_text("utf-8"))
 
 
 def pins(name: str) -> dict[str, Version]:
@@ -84,5 +88,16 @@ def test_every_file_that_names_the_version_names_the_same() -> None:
     described = json.loads((ROOT / "codemeta.json").read_text(encoding="utf-8"))
     assert f"\nversion: {symmf.__version__}\n" in citation
     assert described["version"] == symmf.__version__
+    assert RECIPE["context"]["version"] == symmf.__version__
     changes = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
     assert f"## [{symmf.__version__}]" in changes
+
+
+def test_the_conda_recipe_asks_for_the_same() -> None:
+    # matplotlib-base is matplotlib without a graphical interface.
+    python, *others = RECIPE["requirements"]["run"]
+    assert python == f"python {PROJECT['requires-python']}"
+    asked = [line.replace("matplotlib-base", "matplotlib") for line in others]
+    assert bounds(asked) == bounds(PROJECT["dependencies"])
+    (script,) = RECIPE["build"]["python"]["entry_points"]
+    assert script == f"symmf = {PROJECT['scripts']['symmf']}"

@@ -151,5 +151,5 @@ PART = Part(
     make=make,
     full=5000,
     preload=study.PRELOAD,
-    quick=25,
+    quick=12,
 )

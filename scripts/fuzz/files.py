@@ -276,5 +276,5 @@ PART = Part(
     make=make,
     full=4000,
     preload=study.PRELOAD,
-    quick=20,
+    quick=10,
 )

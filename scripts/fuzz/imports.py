@@ -170,5 +170,5 @@ PART = Part(
     make=make,
     full=3000,
     preload=("symmf.cli.data", "symmf.datasets.imports", "PIL.Image"),
-    quick=15,
+    quick=8,
 )

@@ -58,5 +58,5 @@ PART = Part(
     full=2000,
     preload=study.PRELOAD,
     prepare=good_models,
-    quick=10,
+    quick=5,
 )

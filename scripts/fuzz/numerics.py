@@ -245,5 +245,5 @@ PART = Part(
     make=make,
     full=5000,
     preload=("symmf", "symmf.clustering", "symmf.solvers", "sklearn.cluster"),
-    quick=150,
+    quick=80,
 )

@@ -96,5 +96,5 @@ PART = Part(
         "symmf.app.answer", "symmf.clustering.symmf.model_file", "symmf.app.page",
         "symmf.experiment.store.places", "click._textwrap",
     ),
-    quick=20,
+    quick=10,
 )  # fmt: skip

@@ -130,5 +130,5 @@ PART = Part(
     full=240,
     preload=study.PRELOAD,
     prepare=prepare,
-    quick=10,
+    quick=5,
 )

@@ -51,7 +51,7 @@ def test_killed_runs_continue_to_the_same_tables(study, commands, tmp_path):
     path, expected = study
     store = ExperimentStore(tmp_path / "tiny")
     rng = np.random.default_rng(0)
-    for _ in range(3):
+    for _ in range(2):
         kill_one_run(commands, path, store, float(rng.uniform(0, 0.15)))
     code, output = finish(commands, *start(commands, path, tmp_path))
     assert code == 0, output

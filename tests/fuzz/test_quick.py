@@ -17,9 +17,9 @@ def test_nothing_fails(part: str) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("part", ["configs", "files", "imports", "models", "options"])
+@pytest.mark.parametrize("part", QUICK)
 def test_nothing_fails_in_more_cases(part: str) -> None:
-    attack(part, "--count", str(4 * PARTS[part].quick))
+    attack(part, "--count", str(8 * PARTS[part].quick))
 
 
 def attack(part: str, *how_many: str) -> None:

@@ -14,7 +14,6 @@ import pytest
 from helpers.made_results import entry, lambda_experiment, table_experiment
 from helpers.made_traces import (
     convergence_experiment,
-    full,
     illustration,
     many_entries,
     mixed_experiment,
@@ -32,7 +31,7 @@ from symmf.reporting.plots.factor import (
 )
 from symmf.reporting.plots.registry import FIGURES, draw
 from symmf.reporting.plots.style import LOOKS, StyleBook
-from symmf.reporting.results import load_results
+from symmf.reporting.results import Results, load_results
 from symmf.reporting.selection.problems import by_problem
 from symmf.reporting.selection.readings import Reading, readings
 from symmf.reporting.selection.traces import band, trials_of
@@ -41,8 +40,8 @@ FILES = ("pdf", "png", "csv", "txt")
 
 
 @pytest.fixture(scope="module")
-def results(tmp_path_factory: pytest.TempPathFactory):
-    return load_results(full(tmp_path_factory.mktemp("results")))
+def results(full_results: Results) -> Results:
+    return full_results
 
 
 @pytest.fixture(scope="module")

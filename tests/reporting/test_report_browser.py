@@ -3,25 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from helpers.browser import Browser, chromium
-from helpers.made_traces import full
 
-from symmf.reporting.page.render import write_report
 from symmf.reporting.plots.registry import FIGURES
-from symmf.reporting.results import load_results
 
 WIDE, PHONE = 1280, 420
 
 
 @pytest.fixture(scope="module")
-def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
+def browser(
+    full_page: Path, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Browser]:
     if chromium() is None:
         pytest.skip("no Chromium on this machine")
-    folder = full(tmp_path_factory.mktemp("results"))
-    page = write_report(load_results(folder), folder / "report.html")
-    with Browser(tmp_path_factory.mktemp("browser"), page) as opened:
+    with Browser(tmp_path_factory.mktemp("browser"), full_page) as opened:
         yield opened
 
 

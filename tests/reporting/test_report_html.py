@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 from helpers.made_results import entry, table_experiment
-from helpers.made_traces import full, traced_experiment
+from helpers.made_traces import traced_experiment
 
 from symmf.reporting.page.grid import auto_columns, grid
-from symmf.reporting.page.render import render_report, write_report
+from symmf.reporting.page.render import render_report
 from symmf.reporting.plots.base import save
 from symmf.reporting.plots.registry import FIGURES, draw
 from symmf.reporting.results import load_results
@@ -20,13 +20,13 @@ VOID = {"meta", "link", "input", "br", "use", "path", "image", "stop"}
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return full(tmp_path_factory.mktemp("results"))
+def folder(full_folder: Path) -> Path:
+    return full_folder
 
 
 @pytest.fixture(scope="module")
-def page(folder: Path) -> Path:
-    return write_report(load_results(folder), folder / "report.html")
+def page(full_page: Path) -> Path:
+    return full_page
 
 
 class Outline(HTMLParser):

@@ -15,11 +15,10 @@ from helpers.made_results import (
     trial_row,
     write,
 )
-from helpers.made_traces import full
 from rich.console import Console
 
 from symmf.paper.values import ROWS
-from symmf.reporting.results import load_results
+from symmf.reporting.results import Results, load_results
 from symmf.reporting.tables.latex import to_latex
 from symmf.reporting.tables.markdown import to_markdown
 from symmf.reporting.tables.model import (
@@ -42,8 +41,8 @@ KINDS = ("latex", "markdown", "csv")
 
 
 @pytest.fixture(scope="module")
-def results(tmp_path_factory: pytest.TempPathFactory):
-    return load_results(full(tmp_path_factory.mktemp("results")))
+def results(full_results: Results) -> Results:
+    return full_results
 
 
 def test_the_papers_shape(results) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fcntl
 import json
 import os
 import sys
@@ -14,6 +13,14 @@ from typing import Any, Self
 from symmf.common.files import read_text
 from symmf.errors import InputError
 from symmf.experiment.store.layout import LOCK_FILE
+
+try:
+    import fcntl
+except ModuleNotFoundError as error:
+    raise InputError(
+        "Studies need Linux or macOS (on Windows: WSL), whose locks and processes they "
+        "use. SymMF, factorize, symmf cluster and symmf select work here."
+    ) from error
 
 
 class FolderLock:
