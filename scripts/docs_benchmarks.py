@@ -36,20 +36,24 @@ def quality_table(folder: Path) -> str:
 
 
 def fits_table(folder: Path) -> str:
-    """Tell the processor time of whole fits in units of SpectralClustering's."""
+    """Tell the time of whole fits in units of SpectralClustering's."""
     frame = pd.read_csv(folder / "fits.csv")
     whole = frame[frame["part"] == "whole fit"]
+    # With the machine's threads and one, idle and busy, as far as it was measured.
+    keys = [name for name in ("case", "threads", "load") if name in whole]
     rows = []
-    for case, group in whole.groupby("case", sort=False):
+    for told, group in whole.groupby(keys, sort=False):
         by_task = {line.task: line for line in group.itertuples(index=False)}
         peer = by_task.pop("SpectralClustering")
-        rows.append([str(case), *map(_ratio, by_task.values()), f"{peer.seconds:.3f}"])
-    header = ["data", *by_task, "its s"]
-    return markdown_table(header, rows, align="l" + "r" * (len(header) - 1))
+        rows.append([*map(str, told), *map(_ratio, by_task.values())])
+        rows[-1].append(f"{peer.seconds:.3f}")
+    header = ["data", *keys[1:], *by_task, "its s"]
+    align = "l" * len(keys) + "r" * (len(by_task) + 1)
+    return markdown_table(header, rows, align=align)
 
 
 def parts_table(folder: Path) -> str:
-    """Tell the time of labels and of eigenpairs in units of what they are part of."""
+    """Tell the time of eigenpairs in units of eigsh's."""
     frame = pd.read_csv(folder / "fits.csv")
     frame = frame[frame["part"] != "whole fit"].fillna({"note": ""})
     rows = [
@@ -77,26 +81,35 @@ def baselines_table(folder: Path) -> str:
 
 def solvers_table(folder: Path) -> str:
     """Tell an iteration of Algorithm 2 in bare products M H."""
+    frame = pd.read_csv(folder / "solvers.csv")
+    keys = [name for name in ("problem", "threads") if name in frame]
     rows = [
-        [line.problem, _ratio(line), f"{line.with_setup:.2f}"]
-        for line in pd.read_csv(folder / "solvers.csv").itertuples(index=False)
+        [
+            *(str(getattr(line, key)) for key in keys),
+            _ratio(line),
+            f"{line.with_setup:.2f}",
+        ]
+        for line in frame.itertuples(index=False)
     ]
-    return markdown_table(["problem", "iteration", "whole call"], rows, align="lrr")
+    header = [*keys, "iteration", "whole call"]
+    return markdown_table(header, rows, align="l" * len(keys) + "rr")
 
 
 def scale_table(folder: Path) -> str:
     """Tell time and memory of SymMF() up to a million rows, and how they grow."""
+    frame = pd.read_csv(folder / "scale.csv")
+    score = "ari" if "ari" in frame else "accuracy"
     rows = [
         [
             line.kind,
             f"{line.n:,}",
             f"{line.seconds:.1f}",
             f"{line.peak_mb / 1024:.1f}",
-            f"{line.accuracy:.3f}",
+            f"{getattr(line, score):.3f}",
         ]
-        for line in pd.read_csv(folder / "scale.csv").itertuples(index=False)
+        for line in frame.itertuples(index=False)
     ]
-    table = markdown_table(["rows", "n", "s", "GiB", "AC"], rows, align="lrrrr")
+    table = markdown_table(["rows", "n", "s", "GiB", score], rows, align="lrrrr")
     grown = json.loads((folder / "scale.json").read_text(encoding="utf-8"))
     shown = [f"{name}: n^{power:.2f}" for name, power in grown["exponents"].items()]
     return f"{table}\n\nTime grows as {', '.join(shown)}."
@@ -147,14 +160,15 @@ def race_table(folder: Path) -> str:
 TABLES: dict[str, tuple[str, str, Callable[[Path], str]]] = {
     "fits": (
         "Whole fits",
-        "Processor time in units of scikit-learn's `SpectralClustering` on a graph of "
-        "neighbours (its seconds in the last column); below 1 is faster.",
+        "In units of scikit-learn's `SpectralClustering` on a graph of neighbours with "
+        "the same threads and load (its seconds in the last column); below 1 is "
+        "faster. Busy: another process keeps one core busy.",
         fits_table,
     ),
     "parts": (
-        "Labels and eigenpairs",
-        "Labels in units of the whole fit; eigenpairs in units of scipy's `eigsh`, of "
-        "the same k and accuracy, and to machine precision.",
+        "Eigenpairs",
+        "In units of scipy's `eigsh`, of the same k and accuracy, and to machine "
+        "precision.",
         parts_table,
     ),
     "baselines": (

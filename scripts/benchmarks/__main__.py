@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import os
-import subprocess
 import sys
-from collections.abc import Callable
+import traceback
 from pathlib import Path
 from typing import Any
 
@@ -13,12 +12,38 @@ import click
 import numpy as np
 import pandas as pd
 
-from scripts.benchmarks.timing import OUT, REPEATS, alternate, problems, ratios, save
+from scripts.benchmarks.timing import OUT, alternate, ratios, save
+from symmf.linalg.threads import one_thread
 
 
 @click.group()
 def main() -> None:
     """Measure symmf; see each command."""
+
+
+def repeated(times: int) -> Any:
+    """Return the option of a command that says how often it measures."""
+    return click.option("--repeats", default=times, show_default=True)
+
+
+only_option = click.option("--only", help="Only data sets whose names contain this.")
+busy_option = click.option(
+    "--busy/--idle",
+    default=True,
+    show_default=True,
+    help="Also with one core kept busy, by a loop that the command starts and ends.",
+)
+budget_option = click.option(
+    "--budget",
+    default=10.0,
+    show_default=True,
+    help="Seconds after which no further round of a data set begins.",
+)
+old_option = click.option(
+    "--old",
+    type=click.Path(exists=True, file_okay=False, path_type=Path),
+    help="A checkout of version 0.1, measured in the same run.",
+)
 
 
 @main.command()
@@ -31,111 +56,73 @@ def figures() -> None:
 
 
 @main.command()
-@click.option("--repeats", default=5, show_default=True)
+@repeated(3)
 @click.option("--method", "methods", multiple=True, help="Only these.")
 @click.option("--data", "sets", multiple=True, help="Only these data sets.")
-@click.option("--busy/--idle", default=True, show_default=True)
+@busy_option
+@budget_option
 def threads(
-    repeats: int, methods: tuple[str, ...], sets: tuple[str, ...], busy: bool
+    repeats: int,
+    methods: tuple[str, ...],
+    sets: tuple[str, ...],
+    busy: bool,
+    budget: float,
 ) -> None:
-    """Fits with the machine's default threads, then with one; idle, then busy.
+    """Fits with the machine's default threads, then with one; idle, then busy."""
+    from scripts.benchmarks import fits as parts
 
-    Busy: one core is kept busy by a loop that this command starts and ends.
+    every = parts.measure(
+        methods or parts.ITERATIVE, sets or parts.SETS, repeats, budget, busy=busy
+    )
+    facts = {"repeats": repeats, "budget": budget, "cores": os.cpu_count()}
+    save("threads", parts.beside_one_thread(every), facts)
+
+
+@main.command()
+@repeated(3)
+@only_option
+@busy_option
+@budget_option
+def fits(repeats: int, only: str | None, busy: bool, budget: float) -> None:
+    """Whole fits beside SpectralClustering and KMeans; eigenpairs beside eigsh.
+
+    With the machine's default threads first, with one thread second.
     """
-    from scripts.benchmarks import threads as part
+    from scripts.benchmarks import fits as parts
 
-    table = part.compare(methods or part.METHODS, sets or part.SETS, repeats, busy=busy)
-    save("threads", table, {"repeats": repeats, "cores": os.cpu_count()})
-
-
-old_option = click.option(
-    "--old",
-    type=click.Path(exists=True, file_okay=False, path_type=Path),
-    help="A checkout of version 0.1, measured in the same run.",
-)
+    sets = [s for s in (*parts.SETS, *parts.LARGER_SETS) if (only or "") in s]
+    every = parts.measure(parts.BESIDE_PEER, sets, repeats, budget, busy=busy)
+    tables = [parts.beside_peer(every)]
+    if only is None:
+        tables.append(parts.eigenpairs(repeats))
+    facts = {"repeats": repeats, "limit": parts.LIMIT, "budget": budget}
+    save("fits", pd.concat(tables), facts | {"cores": os.cpu_count()})
 
 
 @main.command()
 @click.option("--iterations", default=20, show_default=True)
-@click.option("--repeats", default=REPEATS, show_default=True)
+@repeated(11)
 @old_option
 def solvers(iterations: int, repeats: int, old: Path | None) -> None:
     """Time iterations of Algorithm 2 against as many bare products M H.
 
     ``ratio``: iterations 1 to 20 from a random start. ``with_setup``: the whole call
     of ``factorize``, with the first product, the first estimate of the step, and the
-    bookkeeping of errors and times.
+    bookkeeping of errors and times. All threads first, one thread second.
     """
-    from symmf import factorize
-    from symmf.solvers.base import Problem, Start
-    from symmf.solvers.projected_gradient import ProjectedGradient
+    from scripts.benchmarks import solvers as part
 
-    rows = []
-    for name, (M, k) in problems().items():
-        H0 = np.random.default_rng(0).standard_normal((M.shape[0], k)).astype(M.dtype)
-        _ = M.fro2
-
-        def iterate(M: Any = M, k: int = k, H0: Any = H0) -> Callable[[], None]:
-            run = ProjectedGradient().iterates(
-                Problem(M=M, k=k), Start(H=H0, rng=np.random.default_rng(1))
-            )
-            next(run)
-
-            def go() -> None:
-                for _ in range(iterations):
-                    next(run)
-
-            return go
-
-        def whole(M: Any = M, k: int = k, H0: Any = H0) -> None:
-            factorize(M, k, H0=H0, max_iter=iterations, tol=0, random_state=1)
-
-        def bare(M: Any = M, H0: Any = H0) -> None:
-            for _ in range(iterations):
-                M.matmat(H0)
-
-        tasks = {"product": bare, "iterations": iterate, "whole": whole}
-        frame = alternate(tasks, repeats)
-        with_setup = ratios(frame, "whole", "product")
-        rows.append(
-            {
-                "problem": name,
-                **ratios(frame, "iterations", "product"),
-                "with_setup": with_setup["ratio"],
-                "with_setup_low": with_setup["ratio_low"],
-                "with_setup_high": with_setup["ratio_high"],
-            }
-        )
-    table = pd.DataFrame(rows)
-    save("solvers", table, {"iterations": iterations, "repeats": repeats})
+    facts = {"iterations": iterations, "repeats": repeats, "cores": os.cpu_count()}
+    save("solvers", part.measure(iterations, repeats), facts)
     if old is not None:
         from scripts.benchmarks import versions
 
-        table = versions.solvers(old, iterations, repeats)
-        save("solvers_before", table, {"iterations": iterations, "repeats": repeats})
+        save("solvers_before", versions.solvers(old, iterations, repeats), facts)
 
 
 @main.command()
-@click.option("--repeats", default=5, show_default=True)
-@click.option("--only", help="Only data sets whose names contain this.")
-def fits(repeats: int, only: str | None) -> None:
-    """Time whole fits beside SpectralClustering, labels, and eigenpairs beside eigsh.
-
-    A method that takes more than two minutes is stopped, and the table says so; a data
-    set that has taken more than one gets no further round.
-    """
-    from scripts.benchmarks import fits as parts
-
-    tables = [parts.whole_fits(repeats, only)]
-    if only is None:
-        tables += [parts.label_share(repeats), parts.eigenpairs(repeats)]
-    facts = {"repeats": repeats, "limit": parts.LIMIT, "budget": parts.BUDGET}
-    save("fits", pd.concat(tables), facts)
-
-
-@main.command()
-@click.option("--repeats", default=3, show_default=True)
-@click.option("--only", help="Only data sets whose names contain this.")
+@repeated(3)
+@only_option
 @old_option
 def baselines(repeats: int, only: str | None, old: Path | None) -> None:
     """SymNMF, SymHALS, NMF, GNMF and DSC of version 0.1 and of this one."""
@@ -157,11 +144,12 @@ def mixed() -> None:
     click.echo(table[list(METHODS)].mean().round(3).to_string())
 
 
-# What `all` runs, with repeats that let the whole end in less than 25 minutes.
+# What `all` runs, with repeats that let the whole end in less than half an hour.
 _PARTS: dict[str, list[str]] = {
     "solvers": ["--repeats", "5"],
-    "fits": ["--repeats", "3"],
-    "baselines": ["--repeats", "3"],
+    "fits": ["--budget", "5"],
+    "threads": ["--budget", "5"],
+    "baselines": [],
     "peers": ["--repeats", "3"],
     "lambda": ["--repeats", "3"],
     "runner": ["--repeats", "3"],
@@ -184,28 +172,28 @@ def everything(skip: tuple[str, ...], old: Path | None) -> None:
         if old is not None and part in ("solvers", "baselines", "runner"):
             options = [*options, "--old", str(old)]
         click.echo(f"==> {part} {' '.join(options)}")
-        # Through the script, which sets the threads of every part.
-        if subprocess.run(
-            ["scripts/benchmark", part, *options], check=False
-        ).returncode:
+        try:
+            main([part, *options], standalone_mode=False)
+        except Exception:  # whatever it was, the others can still be measured
+            traceback.print_exc()
             failed.append(part)
     if failed:
         sys.exit(f"Not measured, see above: {', '.join(failed)}.")
 
 
 @main.command()
-@click.option("--repeats", default=5, show_default=True)
+@repeated(5)
 @click.option(
     "--octave-code",
     type=click.Path(exists=True, file_okay=False),
     help="Folder with the authors' released MATLAB files; timed under octave-cli.",
 )
+@one_thread()
 def peers(repeats: int, octave_code: str | None) -> None:
     """SymMF against scikit-learn's clusterers, and solvers to a given accuracy."""
     from scripts.benchmarks.peers import clusterers, octave, to_accuracy
 
-    table = clusterers(alternate, ratios, repeats)
-    save("peers", table, {"repeats": repeats})
+    save("peers", clusterers(repeats), {"repeats": repeats})
     save("accuracy", to_accuracy(repeats), {"gap": 1e-6, "repeats": repeats})
     if octave_code is None:
         click.echo("GNU Octave not measured: give --octave-code FOLDER.")
@@ -231,8 +219,9 @@ def race(starts: int, limit: float, largest: int) -> None:
 
 @main.command()
 @click.option("--most", default=20_000, show_default=True, help="Largest data set.")
-@click.option("--only", help="Only data sets whose names contain this.")
+@only_option
 @click.option("--select/--no-select", "rules", default=True, show_default=True)
+@one_thread()
 def quality(most: int, only: str | None, rules: bool) -> None:
     """SymMF against general-purpose clusterers on data sets with known classes."""
     from scripts.benchmarks import quality as parts
@@ -279,7 +268,7 @@ def evidence(draws: int) -> None:
 
 @main.command()
 @click.option("--largest", default=1_000_000, show_default=True)
-@click.option("--repeats", default=5, show_default=True)
+@repeated(5)
 @click.option("--kind", type=click.Choice(["dense", "rings", "sparse"]), multiple=True)
 @click.option("--dask", is_flag=True, help="Two worker processes against one process.")
 def scale(largest: int, repeats: int, kind: tuple[str, ...], dask: bool) -> None:
@@ -291,13 +280,12 @@ def scale(largest: int, repeats: int, kind: tuple[str, ...], dask: bool) -> None
     memory; the labels must be the same.
     """
     from scripts.benchmarks import corpus
+    from scripts.benchmarks.timing import in_new_process
 
     if dask:
         from scripts.benchmarks import cluster
 
-        table = cluster.measure(
-            alternate, ratios, largest, repeats, kind or ("dense", "sparse")
-        )
+        table = cluster.measure(largest, repeats, kind or ("dense", "sparse"))
         told = {"workers": cluster.WORKERS, "blocks": cluster.BLOCKS}
         save("scale_dask", table, {"repeats": repeats, **told})
         return
@@ -307,7 +295,7 @@ def scale(largest: int, repeats: int, kind: tuple[str, ...], dask: bool) -> None
     for round_ in range(repeats):
         for name in kinds:
             for n in corpus.sizes_up_to(largest):
-                found = corpus.measure_in_new_process(n, name)
+                found = in_new_process("corpus", n, name)
                 rows.append({"kind": name, **found})
                 told = " ".join(f"{c}={found[c]:.4g}" for c in corpus.COLUMNS)
                 click.echo(f"round {round_ + 1}, {name}: {told}")
@@ -320,7 +308,8 @@ def scale(largest: int, repeats: int, kind: tuple[str, ...], dask: bool) -> None
 
 
 @main.command("lambda")
-@click.option("--repeats", default=5, show_default=True)
+@repeated(5)
+@one_thread()
 def lambda_path(repeats: int) -> None:
     """Time a grid of eleven lambda in units of one cold run of Algorithm 2.
 
@@ -363,7 +352,7 @@ def lambda_path(repeats: int) -> None:
 
 @main.command()
 @click.option("--trials", default=1000, show_default=True)
-@click.option("--repeats", default=5, show_default=True)
+@repeated(5)
 @old_option
 def runner(trials: int, repeats: int, old: Path | None) -> None:
     """Trivial trials through the runner against a bare joblib loop."""
@@ -380,7 +369,7 @@ def runner(trials: int, repeats: int, old: Path | None) -> None:
 
 
 @main.command()
-@click.option("--repeats", default=9, show_default=True)
+@repeated(9)
 @click.option("--long-repeats", default=3, show_default=True)
 def startup(repeats: int, long_repeats: int) -> None:
     """Start-up of commands beside a bare Python; reporting on the reference study.

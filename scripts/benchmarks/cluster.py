@@ -5,20 +5,19 @@ from __future__ import annotations
 import itertools
 import time
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from scripts.benchmarks.corpus import draw, sizes_up_to
+from scripts.benchmarks.timing import alternate, ratios
 
 WORKERS, BLOCKS = 2, 8
 
 
 def measure(
-    alternate: Callable[..., Any],
-    ratios: Callable[..., dict[str, Any]],
     largest: int,
     repeats: int,
     kinds: Sequence[str] = ("dense", "sparse"),

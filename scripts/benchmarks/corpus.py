@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import json
 import math
-import subprocess
 import sys
 import time
 from pathlib import Path
@@ -125,22 +124,6 @@ def _peak_mb() -> float:
     raise RuntimeError("this system does not report its peak memory")
 
 
-def measure_in_new_process(n: int, kind: str = "sparse") -> dict[str, Any]:
-    """Measure in a fresh interpreter, so that peak memory is this fit's."""
-    code = (
-        "import json; from scripts.benchmarks import corpus; "
-        f"print(json.dumps(corpus.measure({n}, {kind!r})))"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", f"import sys; sys.path[:0] = {sys.path!r}; {code}"],
-        check=True,
-        capture_output=True,
-        text=True,
-    )
-    result: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
-    return result
-
-
 def fit_exponent(table: pd.DataFrame) -> float:
     """Slope of log seconds over log n, least squares."""
     return float(
@@ -162,3 +145,7 @@ def growth(every: pd.DataFrame) -> tuple[pd.DataFrame, dict[str, float]]:
         for kind, rows in table.groupby("kind", sort=False)
     }
     return table, exponents
+
+
+if __name__ == "__main__":
+    print(json.dumps(measure(int(sys.argv[1]), sys.argv[2])))

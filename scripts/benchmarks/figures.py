@@ -10,28 +10,43 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 _BLUE, _ORANGE, _GREEN, _GREY = "#0072B2", "#D55E00", "#009E73", "#999999"
-# Per table: what tells the rows apart (the last one within the others), axis, scale.
+# Per table: what tells the rows apart (the last one within the others; a column that is
+# not there is left out), axis, scale.
 _RATIOS: dict[str, tuple[list[str], str, str]] = {
-    "solvers": (["problem"], "iteration of Algorithm 2 / product M H", "linear"),
+    "solvers": (
+        ["threads", "problem"],
+        "iteration of Algorithm 2 / product M H",
+        "linear",
+    ),
     "peers": (["data", "method"], "time / time of SymMF", "log"),
     "accuracy": (["problem", "solver"], "time to a gap of 1e-6 / auto", "log"),
     "octave": (["code"], "time / time of symmf", "log"),
     "lambda": (["problem"], "time of 11 values / time of one run", "linear"),
-    "startup": (["command"], "processor time / time of python -c pass", "log"),
+    "startup": (["beside", "command"], "processor time / time beside", "log"),
     "kernels": (["matrix", "kernel"], "time / time of scipy", "linear"),
-    "scale_dask": (["rows"], "time on two dask workers / in memory", "linear"),
+    "scale_dask": (["kind", "rows"], "time on two dask workers / in memory", "linear"),
     "runner": (["what"], "time / time of a bare joblib loop", "linear"),
-    "fits": (["case", "task"], "time / time it is compared with", "log"),
+    "fits": (
+        ["case", "threads", "load", "task"],
+        "time / time it is compared with",
+        "log",
+    ),
+    "threads": (
+        ["case", "load", "method"],
+        "time with default threads / with one",
+        "linear",
+    ),
     "baselines": (["data", "method"], "time / time of version 0.1", "log"),
     "solvers_before": (["problem"], "time / time of version 0.1", "linear"),
     "runner_before": (["problem"], "time / time of version 0.1", "linear"),
 }
+DRAWN = (*_RATIOS, "scale", "quality", "race")
 
 
 def draw(folder: Path, name: str) -> None:
-    """Draw one table, if it is there."""
+    """Draw one table, if it is there and has a figure."""
     path = folder / f"{name}.csv"
-    if not path.exists():
+    if not path.exists() or name not in DRAWN:
         return
     table = pd.read_csv(path)
     if name == "quality":
@@ -52,7 +67,7 @@ def draw(folder: Path, name: str) -> None:
 
 def draw_all(folder: Path) -> None:
     """Draw every table of the folder."""
-    for name in [*_RATIOS, "scale", "quality", "race"]:
+    for name in DRAWN:
         draw(folder, name)
 
 
@@ -65,27 +80,24 @@ def _with_range(name: str, table: pd.DataFrame) -> pd.DataFrame:
             [row | {"ratio_low": ratio.min(), "ratio_high": ratio.max()}]
         )
     if name == "scale_dask":
-        kinds = table["kind"] if "kind" in table else ["sparse"] * len(table)
-        pairs = zip(kinds, table["n"], strict=True)
-        table["rows"] = [f"{kind}, {n:,} rows" for kind, n in pairs]
+        table["rows"] = [f"{n:,} rows" for n in table["n"]]
     if name == "peers":
         table[["data", "method"]] = table["task"].str.split(": ", n=1, expand=True)
     if name == "accuracy":
-        auto = table["ratio"] / table["seconds"]
-        table["ratio_low"] = table["low"] * auto
-        table["ratio_high"] = table["high"] * auto
+        table["ratio_low"] = table["low"] * table["ratio"] / table["seconds"]
+        table["ratio_high"] = table["high"] * table["ratio"] / table["seconds"]
     return table[table["ratio"].notna()]
 
 
 def _ratios(table: pd.DataFrame, names: list[str], title: str, scale: str) -> Figure:
     """Draw median and range, a line per row, under a heading per group."""
-    *outer, inner = names
-    groups = table.groupby(outer, sort=False) if outer else [("", table)]
+    *outer, inner = [name for name in names if name in table]
+    headings = table[outer].fillna("").astype(str).agg(", ".join, axis=1)
+    groups = table.groupby(headings, sort=False) if outer else [("", table)]
     labels: list[tuple[str, Any]] = []
     for heading, rows in groups:
-        text = heading[0] if isinstance(heading, tuple) else heading
-        if text:
-            labels.append((text, None))
+        if heading:
+            labels.append((str(heading), None))
         labels += [(row[inner], row) for _, row in rows.iterrows()]
     figure = Figure(figsize=(7.2, 0.28 * len(labels) + 1.0), layout="constrained")
     axis = figure.subplots()
@@ -124,9 +136,7 @@ def _growth(table: pd.DataFrame, facts: dict[str, Any]) -> Figure:
     axis = figure.subplots()
     axis.set_xscale("log")
     axis.set_yscale("log")
-    if "kind" not in table:
-        table = table.assign(kind="sparse")
-    exponents = facts.get("exponents") or {"sparse": facts["exponent"]}
+    exponents = facts["exponents"]
     colours = dict(zip(exponents, (_BLUE, _ORANGE, _GREEN), strict=False))
     for kind, rows in table.groupby("kind", sort=False):
         n, seconds = rows["n"].to_numpy(), rows["seconds"].to_numpy()

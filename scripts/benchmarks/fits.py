@@ -1,147 +1,171 @@
-"""Whole fits beside scikit-learn's SpectralClustering, and where their time goes."""
+"""Whole fits with the machine's default threads and with one, idle and busy.
+
+Libraries read their number of threads when they are loaded, so every data set, load and
+number of threads has a process of its own, in which methods are timed in turn by the
+wall clock: what a person waits for. Default threads
+come first, one thread second. Busy: a loop of another process keeps one core busy.
+"""
 
 from __future__ import annotations
 
+import itertools
+import multiprocessing
+import sys
 import time
-from collections.abc import Callable, Iterator
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import click
 import numpy as np
 import pandas as pd
 
-from scripts.benchmarks.timing import alternate, alternate_within, ratios
+from scripts.benchmarks.timing import alternate, in_new_process, ratios
 
 PEER = "SpectralClustering"
-# Wall seconds: of one fit, and after which a data set gets no further round.
-LIMIT, BUDGET = 120.0, 60.0
-# Rows and clusters of the fit whose reading of labels is timed.
-_ROWS, _CLUSTERS = 10_000, 20
+#: of ``fits``, and of ``threads``
+BESIDE_PEER = ("symmf", "spectral", PEER, "KMeans")
+ITERATIVE = ("symmf", "spectral", "symnmf", "symhals", "nmf", "gnmf")
+#: name of a data set, and of a member of a collection
+SETS = ("digits", "coil20", "cifar10", "reuters21578", "tdt2", "clustbench:sipu/a3")
+LARGER_SETS = tuple(
+    f"clustbench:{name}"
+    for name in (
+        *("other/chameleon_t4_8k", "other/chameleon_t7_10k", "other/chameleon_t8_8k"),
+        *("sipu/unbalance", "wut/isolation", "wut/trajectories"),
+    )
+)
+# Wall seconds of one fit; other rows than those of the fits load what is imported late.
+LIMIT, _FEW = 120.0, 200
 
 
-def cases() -> Iterator[tuple[str, Any, int, Any]]:
-    """Yield name, rows, number of classes and what the peer gets instead of rows.
+def measure(
+    methods: Sequence[str],
+    sets: Sequence[str],
+    repeats: int,
+    budget: float,
+    *,
+    busy: bool,
+) -> pd.DataFrame:
+    """Return a row per data set, load, number of threads, method and round.
 
-    Text: the peer gets unit rows of tf-idf weights, for its neighbours are those of
-    Euclidean distances.
+    After ``budget`` seconds a process begins no further round.
     """
+    parts = []
+    loads = ("idle", "busy")[: 1 + busy]
+    for name, load, threads in itertools.product(sets, loads, ("default", "1")):
+        asked = (name, ",".join(methods), repeats, budget)
+        with busy_core(wanted=load == "busy"):
+            found = pd.DataFrame(in_new_process("fits", *asked, threads=threads))
+        parts.append(found.assign(load=load, threads=threads))
+        median = found.groupby("task", sort=False)["seconds"].median().round(3)
+        click.echo(f"{name}, {load}, threads {threads}: {median.to_dict()}")
+    return pd.concat(parts)
+
+
+def beside_peer(every: pd.DataFrame) -> pd.DataFrame:
+    """Return ratios to SpectralClustering, with the same load and threads."""
+    rows = []
+    for keys, frame in every.groupby(["case", "load", "threads"], sort=False):
+        entry = dict(zip(("case", "load", "threads"), keys, strict=True))
+        for task, own in frame.groupby("task", sort=False):
+            told = {"rounds": int(own["seconds"].count()), "note": max(own["note"])}
+            rows.append(
+                {"part": "whole fit", **entry, "task": task}
+                | ratios(frame, str(task), PEER)
+                | told
+            )
+    return pd.DataFrame(rows)
+
+
+def beside_one_thread(every: pd.DataFrame) -> pd.DataFrame:
+    """Return ratios of default threads to one thread, and whether labels agree."""
+    rows = []
+    for keys, frame in every.groupby(["case", "task", "load"], sort=False):
+        entry = dict(zip(("case", "method", "load"), keys, strict=True))
+        by_threads = frame.assign(task=frame["threads"])
+        same = frame["labels"].nunique() == 1
+        entry |= {**ratios(by_threads, "default", "1"), "same_labels": same}
+        rows.append(entry)
+    return pd.DataFrame(rows)
+
+
+@contextmanager
+def busy_core(*, wanted: bool = True) -> Iterator[None]:
+    """Keep one core busy with a loop in another process until the block ends."""
+    if not wanted:
+        yield
+        return
+    process = multiprocessing.get_context("spawn").Process(target=_loop, daemon=True)
+    process.start()
+    try:
+        yield
+    finally:
+        process.terminate()
+        process.join()
+
+
+def _loop() -> None:
+    while True:
+        pass
+
+
+def _time_fits(
+    name: str, methods: Sequence[str], repeats: int, budget: float
+) -> pd.DataFrame:
+    """Time fits of a data set in this process."""
+    from symmf.clustering.labels import labels_digest
     from symmf.datasets import load_dataset
-    from symmf.datasets.clustbench import SETS
     from symmf.features.preprocess import preprocess
 
-    for name in ("digits", "coil20", "cifar10"):
-        data = load_dataset(name)
-        X = np.asarray(data.X, dtype=np.float64)
-        yield data.title or name, X, data.n_classes, X
-    for name in ("reuters21578", "tdt2"):
-        data = load_dataset(name)
-        weighted = preprocess(data.X, ["tfidf", "unit_rows"])
-        yield data.title or name, data.X, data.n_classes, weighted
-    for name, known in SETS.items():
-        if 6000 < known["samples"] <= 20_000:
-            data = load_dataset("clustbench", set=name)
-            X = np.asarray(data.X, dtype=np.float64)
-            yield name, X, data.n_classes, X
+    source, _, member = name.partition(":")
+    data = load_dataset(source, **({"set": member} if member else {}))
+    text = data.kind == "text"
+    # SymMF weighs counts itself. Others get unit rows of weights, whose Euclidean
+    # neighbours are those by cosine; points get nonnegative coordinates.
+    others = preprocess(data.X, ["tfidf", "unit_rows"]) if text else data.X
+    if member:
+        others = np.asarray(others) - np.asarray(others).min(axis=0)
+    labels: dict[str, str] = {}
+
+    def fit(method: str) -> None:
+        X = data.X if method == "symmf" else others
+        model = clusterer(method, data.n_classes, text=text)
+        labels[method] = labels_digest(model.fit(X).labels_)
+
+    for method in methods:
+        # Lazy imports are nobody's time.
+        clusterer(method, 2, text=text).fit(others[:_FEW])
+    frame = alternate(
+        {method: lambda method=method: fit(method) for method in methods},
+        repeats,
+        time.perf_counter,
+        warm_up=False,
+        limit=LIMIT,
+        budget=budget,
+    )
+    title = member or data.title or name
+    case = f"{title} (n={data.X.shape[0]}, k={data.n_classes})"
+    return frame.assign(case=case, labels=frame["task"].map(labels))
 
 
-def whole_fits(repeats: int, only: str | None = None) -> pd.DataFrame:
-    """Time SymMF, Spectral and the peer in turn; ratios to the peer's time."""
-    from sklearn.cluster import SpectralClustering
+def clusterer(method: str, k: int, *, text: bool) -> Any:
+    """Return a clusterer with its defaults; graphs of text are those of cosines."""
+    from sklearn.cluster import KMeans, SpectralClustering
 
-    from symmf import SymMF
-    from symmf.clustering import Spectral
+    from symmf.clustering import METHODS
 
-    rows: list[dict[str, Any]] = []
-    for name, X, k, weighted in cases():
-        if only is not None and only.lower() not in name.lower():
-            continue
-        text = weighted is not X
-        options = {"similarity": "cosine_knn"} if text else {}
-        peer = {"affinity": "nearest_neighbors", "assign_labels": "kmeans"}
-        tasks: dict[str, Callable[[], Any]] = {
-            "SymMF": lambda X=X, k=k: _fit(SymMF(k, random_state=0), X),
-            "Spectral (ours)": lambda X=weighted, k=k, options=options: _fit(
-                Spectral(k, random_state=0, **options), X
-            ),
-            PEER: lambda X=weighted, k=k, peer=peer: _fit(
-                SpectralClustering(k, n_init=10, random_state=0, **peer), X
-            ),
-        }
-        if not rows:
-            # Lazy imports are nobody's time.
-            alternate_within(tasks, 1, limit=LIMIT, budget=BUDGET)
-        frame, notes = alternate_within(tasks, repeats, limit=LIMIT, budget=BUDGET)
-        rows += [
-            {
-                "part": "whole fit",
-                "case": f"{name} (n={X.shape[0]}, k={k})",
-                "task": task,
-                **compared(frame, notes, task, PEER),
-            }
-            for task in tasks
-        ]
-        click.echo(f"{name}: {[round(row.get('ratio', 0), 3) for row in rows[-3:]]}")
-    return pd.DataFrame(rows)
-
-
-def compared(
-    frame: pd.DataFrame, notes: dict[str, str], task: str, other: str
-) -> dict[str, Any]:
-    """Return ratios, or what is known of them if one of the two was stopped."""
-    mine = frame[frame["task"] == task]
-    entry: dict[str, Any] = {"rounds": len(mine), "note": notes.get(task, "")}
-    if task not in notes and other not in notes:
-        return ratios(frame, task, other) | entry
-    if task not in notes:
-        entry["seconds"] = float(mine["seconds"].median())
-        entry["note"] = f"{other} {notes[other]}"
-    return entry
-
-
-def label_share(repeats: int) -> pd.DataFrame:
-    """Time the reading of labels in units of the whole fit, points and text."""
-    from sklearn.datasets import make_blobs
-
-    from scripts.benchmarks.corpus import corpus
-    from symmf import SymMF
-
-    spent = [0.0]
-
-    class Timed(SymMF):  # type: ignore[misc]
-        def _labels_of(self, *args: Any) -> Any:
-            began = time.process_time()
-            reader = super()._labels_of(*args)
-            spent[0] += time.process_time() - began
-            return reader
-
-    points = make_blobs(
-        _ROWS, n_features=16, centers=_CLUSTERS, cluster_std=2.0, random_state=0
-    )[0]
-    rows = []
-    for name, X in (("points", points), ("text", corpus(_ROWS)[0])):
-        shares, whole = [], []
-        for round_ in range(-1, repeats):
-            spent[0] = 0.0
-            began = time.process_time()
-            _fit(Timed(_CLUSTERS, random_state=0), X)
-            seconds = time.process_time() - began
-            if round_ >= 0:
-                shares.append(spent[0] / seconds)
-                whole.append(seconds)
-        rows.append(
-            {
-                "part": "labels",
-                "case": f"{name} (n={_ROWS}, k={_CLUSTERS})",
-                "task": "labels / whole fit",
-                "seconds": float(np.median(np.multiply(shares, whole))),
-                "baseline_seconds": float(np.median(whole)),
-                "ratio": float(np.median(shares)),
-                "ratio_low": min(shares),
-                "ratio_high": max(shares),
-                "rounds": repeats,
-            }
+    if method == PEER:
+        return SpectralClustering(
+            k, affinity="nearest_neighbors", n_init=10, random_state=0
         )
-    return pd.DataFrame(rows)
+    if method == "KMeans":
+        return KMeans(k, n_init=10, random_state=0)
+    graph = text and method in ("spectral", "symnmf", "symhals")
+    options = {"similarity": "cosine_knn"} if graph else {}
+    make: Any = METHODS[method]
+    return make(k, random_state=0, **options)
 
 
 def graphs() -> Iterator[tuple[str, Any, int]]:
@@ -152,21 +176,14 @@ def graphs() -> Iterator[tuple[str, Any, int]]:
     from symmf.features.preprocess import preprocess
     from symmf.similarity import build_similarity, regularise
 
-    coil = load_dataset("coil20").X
-    yield (
-        "COIL-20, dense",
-        regularise(build_similarity(coil, "centred_cosine"), 0.5),
-        20,
-    )
+    coil = build_similarity(load_dataset("coil20").X, "centred_cosine")
+    yield "COIL-20, dense", regularise(coil, 0.5), 20
     tfidf = preprocess(load_dataset("reuters21578").X, ["tfidf"])
     yield "Reuters, graph of neighbours", build_similarity(tfidf, "cosine_knn"), 41
     # A component per blob: the eigenvalue 1 comes 20 times.
     X = make_blobs(6000, n_features=8, centers=20, center_box=(-90, 90), random_state=0)
-    yield (
-        "20 components, eigenvalue 1 repeated",
-        build_similarity(X[0], "mutual_knn", tree=False),
-        20,
-    )
+    blobs = build_similarity(X[0], "mutual_knn", tree=False)
+    yield "20 components, eigenvalue 1 repeated", blobs, 20
 
 
 def eigenpairs(repeats: int) -> pd.DataFrame:
@@ -178,6 +195,7 @@ def eigenpairs(repeats: int) -> pd.DataFrame:
     from scipy.sparse.linalg import eigsh
 
     from symmf.linalg import solve_eigenpairs
+    from symmf.linalg.threads import one_thread
 
     rows = []
     for name, M, k in graphs():
@@ -199,8 +217,9 @@ def eigenpairs(repeats: int) -> pd.DataFrame:
             values, vectors = bare()
             close = max(10 * residual, 1e-6) * float(np.abs(found.values).max())
             missed = int(np.sum(found.values - np.sort(values)[::-1] > close))
-            tasks: dict[str, Callable[[], Any]] = {"ours": ours, "eigsh": bare}
-            frame = alternate(tasks, repeats)
+            tasks: dict[str, Any] = {"ours": ours, "eigsh": bare}
+            with one_thread():
+                frame = alternate(tasks, repeats)
             rows.append(
                 {
                     "part": "eigenpairs",
@@ -222,5 +241,8 @@ def _residual(M: Any, values: Any, vectors: Any) -> float:
     return float(np.linalg.norm(R, axis=0).max() / np.abs(values).max())
 
 
-def _fit(model: Any, X: Any) -> None:
-    model.fit(X)
+if __name__ == "__main__":
+    warnings.simplefilter("ignore")
+    name, methods, repeats, budget = sys.argv[1:]
+    table = _time_fits(name, methods.split(","), int(repeats), float(budget))
+    print(table.to_json(orient="records"))

@@ -16,6 +16,7 @@ from scipy.sparse.linalg import eigsh
 from sklearn.cluster import KMeans, SpectralClustering
 from sklearn.decomposition import NMF
 
+from scripts.benchmarks.timing import alternate, ratios
 from symmf import SymMF, factorize
 from symmf.datasets import load_dataset
 from symmf.features.preprocess import preprocess
@@ -27,11 +28,7 @@ from symmf.solvers.base import Factorization
 _ITERATIONS, _SECONDS = 3000, 8
 
 
-def clusterers(
-    alternate: Callable[..., pd.DataFrame],
-    ratios: Callable[..., dict[str, float]],
-    repeats: int,
-) -> pd.DataFrame:
+def clusterers(repeats: int) -> pd.DataFrame:
     """Time whole fits on COIL-20 (k = 20) and on 20 smaller classes of Reuters."""
     rows = []
     coil = load_dataset("coil20")

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+import math
+import os
 import platform
 import signal
+import subprocess
+import sys
 import time
-import warnings
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +20,7 @@ import numpy as np
 import pandas as pd
 
 OUT = Path("results/reference/benchmarks")
-REPEATS = 11
+VARIABLES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 
 
 @contextmanager
@@ -39,71 +42,72 @@ def at_most(seconds: float) -> Iterator[None]:
 def alternate(
     tasks: dict[str, Callable[[], Any]],
     repeats: int,
-    clock: Callable[[], float] = time.process_time,
-) -> pd.DataFrame:
-    """Time the tasks in turn, ``repeats`` rounds; a row per task and round.
-
-    A task that returns a function has only prepared: that function is what is timed.
-    Processor seconds of this process, unless another clock is given: a shared
-    machine's pauses do not count.
-    """
-    rows = []
-    for round_ in range(-1, repeats):  # round -1 warms up caches and lazy imports
-        for name, task in tasks.items():
-            rows.append((name, round_, _seconds(task, clock)))
-    frame = pd.DataFrame(rows, columns=["task", "round", "seconds"])
-    return frame[frame["round"] >= 0]
-
-
-def alternate_within(
-    tasks: dict[str, Callable[[], Any]],
-    repeats: int,
+    clock: Callable[[], Any] = time.process_time,
     *,
-    limit: float,
-    budget: float,
-    clock: Callable[[], float] = time.process_time,
-) -> tuple[pd.DataFrame, dict[str, str]]:
-    """Time as :func:`alternate` does, without warming up, tasks that may be slow.
+    warm_up: bool = True,
+    limit: float | None = None,
+    budget: float = math.inf,
+) -> pd.DataFrame:
+    """Time the tasks in turn; a row per task and round.
 
     Parameters
     ----------
-    tasks, repeats, clock
-    limit
-        Wall seconds a task may take; one that takes more, or fails, is left out from
-        there on.
-    budget
+    tasks : dict
+        A task that returns a function has only prepared: that function is timed.
+    repeats : int
+        Rounds.
+    clock : callable
+        Processor seconds of this process by default: a shared machine's pauses do
+        not count.
+    warm_up : bool
+        Begin with a round that is not counted: caches, lazy imports.
+    limit : float, optional
+        Wall seconds a task may take. One that takes more, or fails, gets a ``note``
+        instead of ``seconds`` and no further round.
+    budget : float
         Wall seconds after which no further round begins.
-
-    Returns
-    -------
-    frame, notes
-        ``notes``: what became of the tasks that were left out.
     """
-    rows: list[tuple[str, int, float]] = []
-    notes: dict[str, str] = {}
+    rows: list[tuple[str, int, Any, str]] = []
+    failures = () if limit is None else (TimeoutError, RuntimeError, MemoryError)
+    stopped: set[str] = set()
     began = time.perf_counter()
-    for round_ in range(repeats):
-        if round_ and time.perf_counter() - began > budget:
+    for round_ in range(-1 if warm_up else 0, repeats):
+        if round_ > 0 and time.perf_counter() - began > budget:
             break
-        for name, task in tasks.items():
-            if name in notes:
-                continue
+        for name in [name for name in tasks if name not in stopped]:
             try:
-                with at_most(limit), warnings.catch_warnings():
-                    warnings.simplefilter("ignore")
-                    rows.append((name, round_, _seconds(task, clock)))
-            except (TimeoutError, RuntimeError, MemoryError) as error:
-                notes[name] = f"stopped: {error}"[:80]
-    return pd.DataFrame(rows, columns=["task", "round", "seconds"]), notes
+                with nullcontext() if limit is None else at_most(limit):
+                    rows.append((name, round_, _seconds(tasks[name], clock), ""))
+            except failures as error:
+                stopped.add(name)
+                rows.append((name, max(round_, 0), np.nan, f"stopped: {error}"[:80]))
+    frame = pd.DataFrame(rows, columns=["task", "round", "seconds", "note"])
+    return frame[frame["round"] >= 0]
 
 
-def _seconds(task: Callable[[], Any], clock: Callable[[], float]) -> float:
+def _seconds(task: Callable[[], Any], clock: Callable[[], Any]) -> Any:
     began = clock()
     prepared = task()
     if callable(prepared):
         began = clock()
         prepared()
     return clock() - began
+
+
+def in_new_process(module: str, *asked: Any, threads: str = "default") -> Any:
+    """Return the JSON that ``python -m scripts.benchmarks.MODULE ASKED`` prints last.
+
+    Libraries read their number of threads when they are loaded, and peak memory is
+    that of a process. ``threads``: "default", or a number.
+    """
+    environment = {key: v for key, v in os.environ.items() if key not in VARIABLES}
+    if threads != "default":
+        environment |= dict.fromkeys(VARIABLES, threads)
+    command = [sys.executable, "-m", f"scripts.benchmarks.{module}", *map(str, asked)]
+    done = subprocess.run(
+        command, env=environment, stdout=subprocess.PIPE, text=True, check=True
+    )
+    return json.loads(done.stdout.splitlines()[-1])
 
 
 def machine() -> dict[str, Any]:
@@ -137,8 +141,8 @@ def save(name: str, frame: pd.DataFrame, facts: dict[str, Any] | None = None) ->
 
 
 def ratios(frame: pd.DataFrame, ours: str, theirs: str) -> dict[str, float]:
-    """Median and range of the round-by-round ratio of two tasks."""
-    table = frame.pivot_table(index="round", columns="task", values="seconds")
+    """Return median and range of the round-by-round ratio of two tasks."""
+    table = frame.pivot(index="round", columns="task", values="seconds")
     ratio = table[ours] / table[theirs]
     return {
         "seconds": float(table[ours].median()),
@@ -147,31 +151,3 @@ def ratios(frame: pd.DataFrame, ours: str, theirs: str) -> dict[str, float]:
         "ratio_low": float(ratio.min()),
         "ratio_high": float(ratio.max()),
     }
-
-
-def problems() -> dict[str, tuple[Any, int]]:
-    """Return the matrices the iteration cost is measured on, with their k."""
-    from symmf.datasets import load_dataset
-    from symmf.features.preprocess import preprocess
-    from symmf.similarity import as_operator, build_similarity, regularise
-
-    coil, reuters = load_dataset("coil20"), load_dataset("reuters21578")
-    dense = regularise(build_similarity(coil.X, "centred_cosine"), 0.5)
-    single = regularise(
-        build_similarity(coil.X.astype(np.float32), "centred_cosine"), 0.5
-    )
-    implicit = regularise(build_similarity(reuters.X, "centred_cosine"), 0.5)
-    tfidf = preprocess(reuters.X, ["tfidf"])
-    named = {
-        "COIL-20 dense, k=20": (dense, 20),
-        "COIL-20 dense float32, k=20": (single, 20),
-        "Reuters implicit, k=41": (implicit, 41),
-        "Reuters implicit, k=20": (implicit, 20),
-    }
-    for neighbours in (14, 100):
-        graph = as_operator(
-            build_similarity(tfidf, "cosine_knn", n_neighbors=neighbours)
-        )
-        entries = round(graph.M.nnz / graph.shape[0])
-        named[f"Reuters graph, {entries} entries a row, k=20"] = (graph, 20)
-    return named

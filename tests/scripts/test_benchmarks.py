@@ -99,20 +99,61 @@ def test_a_method_that_does_not_end_is_stopped() -> None:
         time.sleep(60)
 
 
-def test_a_slow_peer_is_stopped_and_said_so() -> None:
-    from scripts.benchmarks.fits import compared
-    from scripts.benchmarks.timing import alternate_within
+def test_a_slow_task_gets_a_note_and_no_further_round() -> None:
+    from scripts.benchmarks.timing import alternate
 
     tasks = {"ours": lambda: None, "slow": lambda: time.sleep(60)}
-    frame, notes = alternate_within(tasks, 3, limit=0.05, budget=60)
-    assert notes == {"slow": "stopped: more than 0.05 s"}
-    assert frame["task"].tolist() == ["ours"] * 3
-    entry = compared(frame, notes, "ours", "slow")
-    assert entry["rounds"] == 3
-    assert entry["note"] == "slow stopped: more than 0.05 s"
-    assert "ratio" not in entry
-    frame, notes = alternate_within({"a": lambda: None}, 50, limit=1, budget=0)
-    assert (len(frame), notes) == (1, {})
+    frame = alternate(tasks, 3, warm_up=False, limit=0.05)
+    assert frame["task"].tolist() == ["ours", "slow", "ours", "ours"]
+    assert frame["note"].tolist() == ["", "stopped: more than 0.05 s", "", ""]
+    assert frame["seconds"].notna().sum() == 3
+    assert len(alternate({"a": lambda: None}, 50, warm_up=False, budget=0)) == 1
+
+
+def fit_rounds():
+    """Two rounds of default threads, one of one thread; the peer was stopped once."""
+    from scripts.benchmarks.fits import PEER
+
+    rows = [
+        ("default", "symmf", 0, 1.0, ""),
+        ("default", "symmf", 1, 2.0, ""),
+        ("default", PEER, 0, 4.0, ""),
+        ("default", PEER, 1, 4.0, ""),
+        ("1", "symmf", 0, 0.5, ""),
+        ("1", PEER, 0, np.nan, "stopped: more than 1 s"),
+    ]
+    columns = ["threads", "task", "round", "seconds", "note"]
+    frame = pd.DataFrame(rows, columns=columns)
+    return frame.assign(case="set (n=9, k=2)", load="idle", labels=frame["threads"])
+
+
+def test_fits_are_told_in_units_of_the_peer_with_the_same_threads() -> None:
+    from scripts.benchmarks.fits import beside_peer
+
+    table = beside_peer(fit_rounds()).set_index(["threads", "task"])
+    assert table.loc[("default", "symmf"), "ratio"] == pytest.approx(0.375)
+    assert table.loc[("default", "symmf"), "rounds"] == 2
+    assert np.isnan(table.loc[("1", "symmf"), "ratio"])
+    assert table.loc[("1", "SpectralClustering"), "note"].startswith("stopped")
+
+
+def test_default_threads_are_told_in_units_of_one() -> None:
+    from scripts.benchmarks.fits import beside_one_thread
+
+    table = beside_one_thread(fit_rounds()).set_index("method")
+    assert table.loc["symmf", "ratio"] == 2
+    assert not table.loc["symmf", "same_labels"]
+
+
+def test_fits_are_timed_with_a_core_kept_busy() -> None:
+    from scripts.benchmarks.fits import PEER, _time_fits, busy_core
+
+    with busy_core():
+        frame = _time_fits("digits", ("symmf", PEER, "KMeans"), 1, 60)
+    assert frame["task"].tolist() == ["symmf", PEER, "KMeans"]
+    assert (frame["seconds"] > 0).all()
+    assert frame["labels"].nunique() == 3
+    assert frame["case"].unique() == ["Digits (n=1797, k=10)"]
 
 
 @pytest.mark.parametrize("method", ["symnmf", "symhals", "nmf", "gnmf"])
@@ -205,13 +246,15 @@ def test_commands_are_timed_beside_a_bare_python(monkeypatch) -> None:
         "symmf --help": prepared,
         "symmf status": lambda: spend(6),
         "symmf tables": lambda: spend(2.5),
-        "symmf report, again": lambda: spend(1),
+        "symmf audit, again": lambda: spend(1),
+        "import sklearn.cluster": lambda: spend(10),
+        "import symmf": lambda: spend(12),
     }
     table = startup.measure(commands, 3).set_index("command")
-    assert table["ratio"].tolist() == [4, 6, 2.5, 1]
-    assert table["wall_seconds"].tolist() == [8, 12, 5, 2]
+    assert table["ratio"].tolist() == [4, 6, 2.5, 1, 10, 1.2]
+    assert table["wall_seconds"].tolist() == [8, 12, 5, 2, 20, 24]
     # Start-up is judged by its ratio, reporting by its seconds.
-    assert table["within"].tolist() == ["true", "false", "true", ""]
+    assert table["within"].tolist() == ["true", "false", "true", "", "", "true"]
 
 
 def test_the_timed_commands_are_those_with_limits(tmp_path: Path) -> None:
@@ -228,13 +271,20 @@ def test_the_timed_commands_are_those_with_limits(tmp_path: Path) -> None:
     assert not folder.exists()
 
 
-@pytest.mark.parametrize("name", ["startup", "scale_dask"])
-def test_ratios_of_every_kind_are_drawn(tmp_path: Path, name: str) -> None:
+@pytest.mark.parametrize(
+    ("name", "column"),
+    [
+        ("startup", "command"),
+        ("scale_dask", "kind"),
+        ("threads", "method"),
+        ("solvers", "problem"),
+    ],
+)
+def test_ratios_of_every_kind_are_drawn(tmp_path: Path, name: str, column: str) -> None:
     from scripts.benchmarks.figures import draw
 
-    row = {"ratio": 2.0, "ratio_low": 1.5, "ratio_high": 3.0}
-    row |= {"command": "symmf --help"} if name == "startup" else {"n": 10_000}
-    pd.DataFrame([row]).to_csv(tmp_path / f"{name}.csv", index=False)
+    row = {"ratio": 2.0, "ratio_low": 1.5, "ratio_high": 3.0, "n": 10_000}
+    pd.DataFrame([row | {column: "a"}]).to_csv(tmp_path / f"{name}.csv", index=False)
     draw(tmp_path, name)
     assert (tmp_path / f"{name}.png").stat().st_size > 0
 
