@@ -25,9 +25,11 @@ from threadpoolctl import ThreadpoolController
 from symmf.common.notation import FloatArray
 
 T = TypeVar("T")
-# A block of a product, in multiply-adds; smaller products are made in one piece.
-_BLOCK_WORK = 2**26
+# A block of a product, in multiply-adds, and its least rows; of the threads' own cost a
+# block of a fifth of a millisecond is the smallest that is worth its while.
+_BLOCK_WORK, _BLOCK_ROWS = 2**22, 128
 _lock = threading.Lock()
+_worker = threading.local()
 _inside = 0
 _limit: Any = None
 
@@ -58,13 +60,15 @@ def one_thread() -> Iterator[None]:
 
 
 def in_threads(work: Callable[[Any], T], items: Iterable[Any]) -> list[T]:
-    """Return ``work`` of every item, in their order, computed on all cores."""
+    """Return ``work`` of every item, in their order, computed on all cores.
+
+    Work that asks for threads again is done where it is.
+    """
     items = list(items)
-    threads = min(allowed_threads(), len(items))
-    if threads <= 1:
+    threads = allowed_threads()
+    if min(threads, len(items)) <= 1 or hasattr(_worker, "started"):
         return [work(item) for item in items]
-    with ThreadPoolExecutor(threads) as pool:
-        return list(pool.map(work, items))
+    return list(_pool(threads).map(work, items))
 
 
 def product(A: FloatArray, B: FloatArray) -> FloatArray:
@@ -75,7 +79,7 @@ def product(A: FloatArray, B: FloatArray) -> FloatArray:
     >>> product(np.eye(2), np.array([[1.0], [2.0]])).ravel()
     array([1., 2.])
     """
-    rows = max(1, _BLOCK_WORK // max(1, A.shape[1] * B.shape[1]))
+    rows = max(_BLOCK_ROWS, _BLOCK_WORK // max(1, A.shape[1] * B.shape[1]))
     if len(A) <= rows:
         return np.asarray(A @ B)
     out = np.empty((len(A), B.shape[1]), np.result_type(A, B))
@@ -86,6 +90,19 @@ def product(A: FloatArray, B: FloatArray) -> FloatArray:
     with one_thread():
         in_threads(fill, range(0, len(A), rows))
     return out
+
+
+@cache
+def _pool(threads: int) -> ThreadPoolExecutor:
+    """Start threads once: to start them costs as much as a small product."""
+    return ThreadPoolExecutor(
+        threads, initializer=lambda: setattr(_worker, "started", True)
+    )
+
+
+# Threads do not outlive a fork; the child starts its own.
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_pool.cache_clear)
 
 
 @cache

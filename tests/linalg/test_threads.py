@@ -1,5 +1,9 @@
 """BLAS and OpenMP have one thread where symmf computes; bits do not depend on it."""
 
+import os
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
+
 import numpy as np
 import pytest
 import threadpoolctl
@@ -47,6 +51,7 @@ def test_products_in_blocks_are_products_and_have_the_bits_of_one_thread(
     rng = np.random.default_rng(0)
     A, B = rng.standard_normal((n, m)), rng.standard_normal((m, k))
     monkeypatch.setattr(threads, "_BLOCK_WORK", 100 * m * k)
+    monkeypatch.setattr(threads, "_BLOCK_ROWS", 1)
     found = []
     for number in ("1", "4"):
         monkeypatch.setenv("OMP_NUM_THREADS", number)
@@ -58,3 +63,19 @@ def test_products_in_blocks_are_products_and_have_the_bits_of_one_thread(
 def test_results_come_in_the_order_of_the_items(monkeypatch):
     monkeypatch.setenv("OMP_NUM_THREADS", "3")
     assert in_threads(lambda i: i * i, range(50)) == [i * i for i in range(50)]
+
+
+def test_work_in_threads_may_ask_for_threads_itself(monkeypatch):
+    monkeypatch.setenv("OMP_NUM_THREADS", "2")
+    found = in_threads(lambda i: sum(in_threads(lambda j: i * j, range(9))), range(9))
+    assert found == [36 * i for i in range(9)]
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+def test_threads_are_started_again_after_a_fork(monkeypatch):
+    monkeypatch.setenv("OMP_NUM_THREADS", "2")
+    in_threads(abs, range(4))
+    with ProcessPoolExecutor(1, mp_context=get_context("fork")) as child:
+        assert child.submit(in_threads, abs, range(-3, 3)).result(60) == [
+            *(3, 2, 1, 0, 1, 2)
+        ]
