@@ -7,7 +7,7 @@ whoever computes with them, so workers must see the folder under the same path.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from shlex import quote
@@ -66,28 +66,25 @@ def open_lazily(
         raise InputError(
             "--dask needs the package dask: pip install 'symmf[dask]'."
         ) from None
-    kind, files = _look(path)
+    kind, files = _kind_and_files(path)
     if kind == "Parquet":
         return _parquet(path, files, columns, drop, id)
     if columns or drop or id:
         raise InputError(f"--columns, --drop and --id are for Parquet; this is {kind}.")
-    if kind == "Zarr":
-        return _zarr(path, variable)
-    return _stack(path, files)
+    return _zarr(path, variable) if kind == "Zarr" else _npy(path, files)
 
 
-def _look(path: Path) -> tuple[str, list[Path]]:
-    """Return "Parquet", "NPY" or "Zarr", and the files in their order."""
-    if path.is_file():
-        files = [path]
-    elif path.is_dir():
-        if any((path / name).exists() for name in _ZARR):
-            return "Zarr", []
-        found = (p for p in path.rglob("*") if p.is_file())
-        shown = (p for p in found if not _hidden(p.relative_to(path)))
-        files = sorted(shown, key=lambda p: _natural(p.relative_to(path)))
-    else:
+def _kind_and_files(path: Path) -> tuple[str, list[Path]]:
+    """Return "Parquet", "NPY" or "Zarr", and the files in the order of their rows."""
+    if not path.exists():
         raise DataError(f"{path} does not exist. Give the folder that holds the data.")
+    if any((path / name).exists() for name in _ZARR):
+        return "Zarr", []
+    files = [path]
+    if path.is_dir():
+        inside = [p.relative_to(path) for p in path.rglob("*") if p.is_file()]
+        shown = [p for p in inside if not any(part[0] in "._" for part in p.parts)]
+        files = [path / p for p in sorted(shown, key=_natural)]
     parquet = [p for p in files if p.suffix.lower() in (".parquet", ".pq")]
     arrays = [p for p in files if p.suffix.lower() == ".npy"]
     if bool(parquet) == bool(arrays):
@@ -99,30 +96,29 @@ def _look(path: Path) -> tuple[str, list[Path]]:
     return ("Parquet", parquet) if parquet else ("NPY", arrays)
 
 
-def _hidden(path: Path) -> bool:
-    return any(part.startswith((".", "_")) for part in path.parts)
-
-
 def _natural(path: Path) -> list[tuple[int, int, str]]:
     """Sort part-2 before part-10."""
     pieces = re.split(r"(\d+)", str(path))
     return [(0, int(p), "") if p.isdigit() else (1, 0, p) for p in pieces]
 
 
-def _array_of(pieces: list[tuple[int, Any]], width: int, dtype: Any) -> Any:
-    """Stack (rows, task) into a dask array."""
+def _stacked(
+    path: Path, pieces: Iterable[tuple[int, Any]], width: int, dtype: Any
+) -> Any:
+    """Return a dask array of (rows, function and its arguments) in their order."""
+    import dask
     import dask.array as da
 
-    join: Any = da.concatenate
+    delayed: Any = dask.delayed  # type: ignore[attr-defined]
     block: Any = da.from_delayed
-    return join([block(task, (n, width), dtype=dtype) for n, task in pieces])
-
-
-def _task(function: Any, *given: Any) -> Any:
-    import dask
-
-    delayed: Any = dask.delayed(function, pure=False)  # type: ignore[attr-defined]
-    return delayed(*given)
+    join: Any = da.concatenate
+    blocks = [
+        block(delayed(function, pure=False)(*given), (n, width), dtype=dtype)
+        for n, (function, *given) in pieces
+    ]
+    if not blocks:
+        raise DataError(f"{path} has no rows.")
+    return join(blocks)
 
 
 def _parquet(
@@ -132,19 +128,21 @@ def _parquet(
     drop: Sequence[str],
     id: str | None,
 ) -> LazyRows:
-    known = read_in_child(read_footers, path, files=[str(p.absolute()) for p in files])
+    paths = [str(p.absolute()) for p in files]
+    known = read_in_child(read_footers, path, files=paths, id=id)
     names: list[str] = known["names"]
-    for option, given in (("--columns", columns), ("--drop", drop), ("--id", [id])):
+    ids = [] if id is None else [id]
+    for option, given in (("--columns", columns), ("--drop", drop), ("--id", ids)):
         for name in given:
-            if name is not None and name not in names:
+            if name not in names:
                 raise InputError(
                     f"{option}: {path} has no column {name!r}."
                     f"{did_you_mean(name, names)} It has: {', '.join(names)}."
                 )
     # What pandas stores of its row index is no feature.
     own = [name for name in names if not name.startswith("__index_level_")]
-    left = list(columns) or [n for n in own if n not in drop and n != id]
-    texts = [name for name in left if not known["numeric"][names.index(name)]]
+    left = list(columns) or [n for n in own if n not in (*drop, id)]
+    texts = [name for name in left if name not in known["numeric"]]
     if texts:
         drops = " ".join(f"--drop {quote(name)}" for name in texts[:4])
         raise DataError(
@@ -153,21 +151,15 @@ def _parquet(
         )
     if not left:
         raise DataError(f"{path} has no column of numbers left to cluster.")
-    pieces = []
-    for file, counts in zip(files, known["rows"], strict=True):
-        for groups, n in _joined(counts, len(left)):
-            task = _task(read_row_groups, str(file.absolute()), groups, left)
-            pieces.append((n, task))
-    if not pieces:
-        raise DataError(f"{path} has no rows.")
-    ids = None
-    if id is not None:
-        paths = [str(p.absolute()) for p in files]
-        ids = read_in_child(read_column, path, files=paths, name=id)
+    pieces = (
+        (n, (read_row_groups, file, groups, left))
+        for file, counts in zip(paths, known["rows"], strict=True)
+        for groups, n in _joined(counts, len(left))
+    )
     return LazyRows(
-        X=_array_of(pieces, len(left), np.float64),
+        X=_stacked(path, pieces, len(left), np.float64),
         names=left,
-        ids=ids,
+        ids=known["ids"],
         id_name=id or "row",
     )
 
@@ -187,55 +179,56 @@ def _joined(counts: Sequence[int], width: int) -> Iterator[tuple[list[int], int]
         yield groups, rows
 
 
-def read_footers(path: Path, files: list[str]) -> dict[str, Any]:
-    """Return names, kinds and rows of Parquet files; runs in a child process."""
-    import pyarrow as pa
+def read_footers(path: Path, files: list[str], id: str | None) -> dict[str, Any]:
+    """Return what Parquet files hold, and one column as texts; in a child process."""
+    from pyarrow import types
 
     names: list[str] = []
-    numeric: list[bool] = []
-    rows = []
+    numeric: set[str] = set()
+    rows, ids = [], []
     for file in files:
         with _opened(file) as opened:
-            schema = opened.schema_arrow
+            schema, footer = opened.schema_arrow, opened.metadata
             here = [str(name) for name in schema.names]
             if names and here != names:
                 raise DataError(
                     f"{file} has other columns than {files[0]}; the files of {path} "
                     "must have the same ones in the same order."
                 )
-            plain = [_is_number(pa, kind) for kind in schema.types]
-            numeric = [a and b for a, b in zip(numeric or plain, plain, strict=True)]
+            plain = {
+                name
+                for name, kind in zip(here, schema.types, strict=True)
+                if types.is_integer(kind)
+                or types.is_floating(kind)
+                or types.is_boolean(kind)
+                or types.is_decimal(kind)
+            }
+            numeric = plain & numeric if names else plain
             names = here
-            footer = opened.metadata
-            counts = [footer.row_group(i) for i in range(footer.num_row_groups)]
-            rows.append([group.num_rows for group in counts])
-    return {"names": names, "numeric": numeric, "rows": rows}
-
-
-def read_column(path: Path, files: list[str], name: str) -> list[str]:  # noqa: ARG001
-    """Return one column of Parquet files as texts; runs in a child process."""
-    found: list[str] = []
-    for file in files:
-        with _opened(file) as opened:
-            column = opened.read(columns=[name]).column(0).to_pylist()
-            found += ["" if value is None else str(value) for value in column]
-    return found
+            groups = range(footer.num_row_groups)
+            rows.append([footer.row_group(i).num_rows for i in groups])
+            if id in names:
+                column = opened.read(columns=[id]).column(0).to_pylist()
+                ids += ["" if value is None else str(value) for value in column]
+    return {
+        "names": names,
+        "numeric": sorted(numeric),
+        "rows": rows,
+        "ids": None if id is None else ids,
+    }
 
 
 def read_row_groups(file: str, groups: list[int], names: list[str]) -> FloatArray:
     """Return rows of a Parquet file, missing values as NaN; runs on a worker."""
-    import pyarrow as pa
+    from pyarrow import ArrowException
 
     try:
         with _opened(file) as opened:
             table = opened.read_row_groups(groups, columns=names)
-            out = np.empty((table.num_rows, len(names)))
-            for j, name in enumerate(names):
-                column = table.column(name).cast(pa.float64())
-                out[:, j] = column.to_pandas().to_numpy(dtype=np.float64)
-    except (OSError, pa.ArrowException) as error:
+        frame = table.to_pandas(ignore_metadata=True)[names]
+        return np.asarray(frame.to_numpy(dtype=np.float64))
+    except (OSError, ArrowException) as error:
         raise DataError(_unreadable(file, error)) from None
-    return out
 
 
 def _opened(file: str) -> Any:
@@ -248,60 +241,37 @@ def _opened(file: str) -> Any:
     return parquet.ParquetFile(file)
 
 
-def _is_number(pa: Any, kind: Any) -> bool:
-    types = pa.types
-    tests = (types.is_integer, types.is_floating, types.is_boolean, types.is_decimal)
-    return any(test(kind) for test in tests)
-
-
-def _stack(path: Path, files: list[Path]) -> LazyRows:
-    pieces, widths, kinds = [], set(), []
-    for file in files:
-        shape, dtype = _header(file)
-        widths.add(shape[1])
-        kinds.append(dtype)
-        if len(widths) > 1:
+def _npy(path: Path, files: list[Path]) -> LazyRows:
+    arrays = [(str(file.absolute()), _mapped(str(file.absolute()))) for file in files]
+    width = arrays[0][1].shape[1]
+    for file, array in arrays:
+        if array.shape[1] != width:
             raise DataError(
-                f"{file} has {shape[1]} columns, and {files[0]} has another number; "
-                f"the files of {path} must have the same."
+                f"{file} has {array.shape[1]} columns, and {files[0]} has another "
+                f"number; the files of {path} must have the same."
             )
-        step = max(1, _BLOCK_ENTRIES // max(1, shape[1]))
-        for first in range(0, shape[0], step):
-            last = min(first + step, shape[0])
-            task = _task(read_rows, str(file.absolute()), first, last)
-            pieces.append((last - first, task))
-    if not pieces:
-        raise DataError(f"{path} has no rows.")
-    return LazyRows(X=_array_of(pieces, widths.pop(), np.result_type(*kinds)))
-
-
-def _header(file: Path) -> tuple[tuple[int, int], Any]:
-    try:
-        array = np.load(file, mmap_mode="r", allow_pickle=False)
-    except (OSError, ValueError, EOFError) as error:
-        raise DataError(_unreadable(str(file), error)) from None
-    if array.ndim != 2 or array.dtype.kind not in "biuf":
-        raise DataError(
-            f"{file} holds an array of shape {array.shape} and type {array.dtype}; a "
-            "matrix of real numbers with one sample per row is needed."
-        )
-    return (int(array.shape[0]), int(array.shape[1])), array.dtype
+    step = max(1, _BLOCK_ENTRIES // max(1, width))
+    pieces = (
+        (min(step, len(array) - first), (read_rows, file, first, first + step))
+        for file, array in arrays
+        for first in range(0, len(array), step)
+    )
+    dtype = np.result_type(*(array.dtype for _, array in arrays))
+    return LazyRows(X=_stacked(path, pieces, width, dtype))
 
 
 def read_rows(file: str, first: int, last: int) -> FloatArray:
     """Return rows of an NPY file; runs on a worker."""
+    return np.array(_mapped(file)[first:last])
+
+
+def _mapped(file: str) -> Any:
+    """Return the matrix of an NPY file without reading it."""
     try:
         array = np.load(file, mmap_mode="r", allow_pickle=False)
-        return np.array(array[first:last])
     except (OSError, ValueError, EOFError) as error:
         raise DataError(_unreadable(file, error)) from None
-
-
-def _unreadable(file: str, error: Exception) -> str:
-    return (
-        f"{file} cannot be read ({type(error).__name__}: {error}). Workers must see it "
-        "under this path, and it must be whole."
-    )
+    return _matrix(file, array)
 
 
 def _zarr(path: Path, variable: str | None) -> LazyRows:
@@ -322,13 +292,8 @@ def _zarr(path: Path, variable: str | None) -> LazyRows:
         raise
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise DataError(_unreadable(str(path), error)) from None
-    if store.ndim != 2 or store.dtype.kind not in "biuf":
-        raise DataError(
-            f"{path} holds an array of shape {store.shape} and type {store.dtype}; a "
-            "matrix of real numbers with one sample per row is needed."
-        )
     from_zarr: Any = da.from_zarr
-    return LazyRows(X=from_zarr(store))
+    return LazyRows(X=from_zarr(_matrix(path, store)))
 
 
 def _one_of(path: Path, arrays: dict[str, Any], variable: str | None) -> Any:
@@ -343,3 +308,20 @@ def _one_of(path: Path, arrays: dict[str, Any], variable: str | None) -> Any:
             f"{there}."
         )
     return arrays[chosen]
+
+
+def _matrix(path: Path | str, array: Any) -> Any:
+    """Return the array of a file if it has one sample per row."""
+    if array.ndim != 2 or array.dtype.kind not in "biuf":
+        raise DataError(
+            f"{path} holds an array of shape {array.shape} and type {array.dtype}; a "
+            "matrix of real numbers with one sample per row is needed."
+        )
+    return array
+
+
+def _unreadable(file: str, error: Exception) -> str:
+    return (
+        f"{file} cannot be read ({type(error).__name__}: {error}). Workers must see it "
+        "under this path, and it must be whole."
+    )
