@@ -130,8 +130,7 @@ def baselines(repeats: int, only: str | None, old: Path | None) -> None:
 
     if old is None:
         sys.exit("Give a checkout of version 0.1: --old FOLDER.")
-    facts = {"repeats": repeats, "limit": versions.LIMIT, "budget": versions.BUDGET}
-    save("baselines", versions.baselines(old, repeats, only), facts)
+    save("baselines", versions.baselines(old, repeats, only), {"repeats": repeats})
 
 
 @main.command()
@@ -190,11 +189,13 @@ def everything(skip: tuple[str, ...], old: Path | None) -> None:
 )
 @one_thread()
 def peers(repeats: int, octave_code: str | None) -> None:
-    """SymMF against scikit-learn's clusterers, and solvers to a given accuracy."""
-    from scripts.benchmarks.peers import clusterers, octave, to_accuracy
+    """SymMF and the released code against clusterers of scikit-learn.
+
+    How soon solvers reach a given accuracy is measured by ``race``.
+    """
+    from scripts.benchmarks.peers import clusterers, octave
 
     save("peers", clusterers(repeats), {"repeats": repeats})
-    save("accuracy", to_accuracy(repeats), {"gap": 1e-6, "repeats": repeats})
     if octave_code is None:
         click.echo("GNU Octave not measured: give --octave-code FOLDER.")
     else:

@@ -19,11 +19,9 @@ _RATIOS: dict[str, tuple[list[str], str, str]] = {
         "linear",
     ),
     "peers": (["data", "method"], "time / time of SymMF", "log"),
-    "accuracy": (["problem", "solver"], "time to a gap of 1e-6 / auto", "log"),
     "octave": (["code"], "time / time of symmf", "log"),
     "lambda": (["problem"], "time of 11 values / time of one run", "linear"),
     "startup": (["beside", "command"], "processor time / time beside", "log"),
-    "kernels": (["matrix", "kernel"], "time / time of scipy", "linear"),
     "scale_dask": (["kind", "rows"], "time on two dask workers / in memory", "linear"),
     "runner": (["what"], "time / time of a bare joblib loop", "linear"),
     "fits": (
@@ -83,9 +81,6 @@ def _with_range(name: str, table: pd.DataFrame) -> pd.DataFrame:
         table["rows"] = [f"{n:,} rows" for n in table["n"]]
     if name == "peers":
         table[["data", "method"]] = table["task"].str.split(": ", n=1, expand=True)
-    if name == "accuracy":
-        table["ratio_low"] = table["low"] * table["ratio"] / table["seconds"]
-        table["ratio_high"] = table["high"] * table["ratio"] / table["seconds"]
     return table[table["ratio"].notna()]
 
 

@@ -88,7 +88,7 @@ def iterations(task: dict[str, Any]) -> dict[str, Any]:
     # The first one warms up.
     return {
         "seconds": float(np.median(whole[1:])),
-        "product_seconds": float(np.median(product[1:])),
+        "unit_seconds": float(np.median(product[1:])),
     }
 
 
@@ -99,7 +99,7 @@ def overhead(task: dict[str, Any]) -> dict[str, Any]:
     except ImportError:
         from scripts.benchmarks.runner import measure
     found = measure(task["trials"], 2)
-    return {"seconds": found.runner_seconds, "joblib_seconds": found.joblib_seconds}
+    return {"seconds": found.runner_seconds, "unit_seconds": found.joblib_seconds}
 
 
 TASKS = {"fit": fit, "iterations": iterations, "overhead": overhead}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
 import tempfile
@@ -16,16 +17,11 @@ from scipy.sparse.linalg import eigsh
 from sklearn.cluster import KMeans, SpectralClustering
 from sklearn.decomposition import NMF
 
-from scripts.benchmarks.timing import alternate, ratios
+from scripts.benchmarks.timing import VARIABLES, alternate, ratios
 from symmf import SymMF, factorize
 from symmf.datasets import load_dataset
 from symmf.features.preprocess import preprocess
 from symmf.similarity import build_similarity, regularise
-from symmf.solvers import SOLVERS
-from symmf.solvers.base import Factorization
-
-# What every solver gets to reach its best: far beyond the needs of a fast one.
-_ITERATIONS, _SECONDS = 3000, 8
 
 
 def clusterers(repeats: int) -> pd.DataFrame:
@@ -65,103 +61,10 @@ def clusterers(repeats: int) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def to_accuracy(repeats: int, gap: float = 1e-6) -> pd.DataFrame:
-    """Seconds of solver time until (f - f_best) / f_best <= gap, per solver.
-
-    Every solver starts from the same matrix. "Best" is the lowest value any of them
-    reached from that start; nonnegative problems have local minima, so a solver may
-    converge without ever reaching the gap: ``final_gap`` tells how far it came.
-    """
-    rows = []
-    reuters = load_dataset("reuters21578").subset(range(2, 22)).X
-    for name, X in (
-        ("COIL-20", load_dataset("coil20").X),
-        ("Reuters, 20 classes", preprocess(reuters, ["tfidf", "unit_rows"])),
-    ):
-        M = regularise(build_similarity(X, "centred_cosine"), 0.5)
-        for constraint in ("none", "nonnegative"):
-            H0 = np.random.default_rng(0).standard_normal((M.shape[0], 20))
-            H0 = np.abs(H0) if constraint == "nonnegative" else H0
-
-            def fit(
-                options: dict[str, Any],
-                max_iter: int,
-                M: Any = M,
-                H0: Any = H0,
-                constraint: str = constraint,
-            ) -> Factorization:
-                one_shot = SOLVERS[options["solver"]].one_shot
-                return factorize(
-                    M,
-                    20,
-                    constraint=constraint,
-                    H0=H0,
-                    max_iter=max_iter,
-                    tol=1e-6 if one_shot else 0,
-                    max_seconds=_SECONDS,
-                    random_state=0,
-                    **options,
-                )
-
-            contestants = _contestants(constraint)
-            fits = {label: fit(o, _ITERATIONS) for label, o in contestants.items()}
-            best = min(float(one.error.min()) for one in fits.values())
-            found = []
-            for label, one in fits.items():
-                entry = {
-                    "problem": f"{name}, k=20, {constraint}",
-                    "solver": label,
-                    "final_gap": float((one.error.min() - best) / best),
-                }
-                reached = np.flatnonzero((one.error - best) / best <= gap)
-                if reached.size:
-                    first = int(reached[0])
-                    times = [
-                        float(fit(contestants[label], first).seconds[-1])
-                        for _ in range(repeats)
-                    ]
-                    entry |= {
-                        "iterations": first,
-                        "seconds": float(np.median(times)),
-                        "low": min(times),
-                        "high": max(times),
-                    }
-                found.append(entry)
-            auto = found[0].get("seconds", np.nan)
-            rows += [
-                entry | {"ratio": entry.get("seconds", np.nan) / auto}
-                for entry in found
-            ]
-    columns = ["problem", "solver", "iterations", "seconds", "low", "high", "ratio"]
-    return pd.DataFrame(rows, columns=[*columns, "final_gap"])
-
-
-def _contestants(constraint: str) -> dict[str, dict[str, Any]]:
-    """Return every solver that takes the constraint, what ``auto`` takes first."""
-    gradient = {"solver": "projected_gradient"}
-    momentum = gradient | {"acceleration": "momentum"}
-    line_search = gradient | {"acceleration": "line_search"}
-    named: dict[str, dict[str, Any]] = {
-        "projected gradient, momentum": momentum,
-        "projected gradient": gradient,
-    }
-    if constraint == "none":
-        named = {"eigen": {"solver": "eigen"}, **named}
-        named["projected gradient, line search"] = line_search
-    first = next(iter(named))
-    named = {f"{first} (auto)" if k == first else k: v for k, v in named.items()}
-    for name, solver in SOLVERS.items():
-        if name in ("eigen", "projected_gradient"):
-            continue
-        if constraint in solver.constraints:
-            named[name] = {"solver": name}
-    return named
-
-
 def octave(folder: Path, repeats: int, iterations: int = 20) -> pd.DataFrame:
     """Time the released Algorithm 2 under Octave beside ours, on COIL-20.
 
-    Both run on one thread, as scripts/benchmark sets it. The final factors are compared
+    Both run on one thread. The final factors are compared
     with our ``published=True``, which follows the released code.
     """
     if shutil.which("octave-cli") is None:
@@ -184,6 +87,7 @@ def octave(folder: Path, repeats: int, iterations: int = 20) -> pd.DataFrame:
                 capture_output=True,
                 text=True,
                 check=False,
+                env=os.environ | dict.fromkeys(VARIABLES, "1"),
             )
             if done.returncode:
                 raise SystemExit(f"Octave stopped: {done.stderr.strip()[-500:]}")

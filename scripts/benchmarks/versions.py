@@ -8,7 +8,6 @@ import os
 import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -19,38 +18,29 @@ import numpy as np
 import pandas as pd
 from scipy import sparse
 
+from scripts.benchmarks.timing import VARIABLES
 from symmf.metrics import accuracy, nmi
 
 ROOT = Path(__file__).parents[2]
 WORKER = Path(__file__).with_name("fit_once.py")
-# Wall seconds of one fit, and after which a method gets no further round on its data.
-LIMIT, BUDGET = 300.0, 30.0
 _ROWS = 2000
 METHODS = ("symnmf", "symhals", "nmf", "gnmf", "dsc")
 # The starts of SymNMF in the study of both versions; others have one in that of 0.1.
 _STARTS = {"n_restarts": 5}
 
 
-def call(
-    checkout: Path, task: str, *, limit: float = LIMIT, **details: Any
-) -> dict[str, Any] | None:
-    """Run a task with the symmf of a checkout; None if it takes longer than allowed."""
-    asked = {"task": task, "checkout": str(checkout.resolve()), **details}
-    environment = os.environ | {"PYTHONPATH": str(checkout.resolve())}
-    try:
-        done = subprocess.run(
-            [sys.executable, "-P", str(WORKER), json.dumps(asked)],
-            capture_output=True,
-            text=True,
-            check=False,
-            timeout=limit,
-            env=environment,
-            cwd=checkout,
-        )
-    except subprocess.TimeoutExpired:
-        return None
-    if done.returncode:
-        raise SystemExit(f"{task} failed in {checkout}: {done.stderr.strip()[-500:]}")
+def call(checkout: Path, task: str, **details: Any) -> dict[str, Any]:
+    """Run a task with the symmf of a checkout, on one thread."""
+    checkout = checkout.resolve()
+    asked = {"task": task, "checkout": str(checkout), **details}
+    done = subprocess.run(
+        [sys.executable, "-P", str(WORKER), json.dumps(asked)],
+        stdout=subprocess.PIPE,
+        text=True,
+        check=True,
+        env=os.environ | dict.fromkeys(VARIABLES, "1") | {"PYTHONPATH": str(checkout)},
+        cwd=checkout,
+    )
     found: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
     return found
 
@@ -120,23 +110,19 @@ def baselines(old: Path, repeats: int, only: str | None = None) -> pd.DataFrame:
     compares the rest.
     """
     rows: list[dict[str, Any]] = []
-    torch = importlib.util.find_spec("torch") is not None
-    if not torch:
+    methods = METHODS
+    if importlib.util.find_spec("torch") is None:
         click.echo("torch is not installed: DSC is not measured.")
-    with tempfile.TemporaryDirectory() as folder:
-        for draw in draws():
-            if only is not None and only.lower() not in draw.name.lower():
-                continue
-            for method in METHODS:
-                if method == "dsc" and not torch:
-                    continue
-                X = draw.others.get(method, draw.X)
-                task = {"rows": write_rows(Path(folder), X), "k": draw.k}
-                task |= {"method": method, "options": draw.options.get(method, {})}
-                pairs = _pairs(old, Path(folder), task, repeats)
-                entry = {"data": draw.name, "n": X.shape[0], "method": method}
-                rows.append(entry | _compared(pairs, X, draw.y, task))
-                click.echo(f"{draw.name}, {method}: {rows[-1].get('ratio')}")
+        methods = METHODS[:-1]
+    for draw in draws():
+        if only is not None and only.lower() not in draw.name.lower():
+            continue
+        for method in methods:
+            X, options = draw.others.get(method, draw.X), draw.options.get(method, {})
+            fits = _fits(old, X, draw.k, method, options, repeats)
+            entry = {"data": draw.name, "n": X.shape[0], "method": method}
+            rows.append(entry | _compared(fits, objective_of(method, X, options), draw))
+            click.echo(f"{draw.name}, {method}: {rows[-1]['ratio']:.3g}")
     return pd.DataFrame(rows)
 
 
@@ -151,55 +137,52 @@ def write_rows(folder: Path, X: Any) -> str:
     return str(path)
 
 
-def _pairs(
-    old: Path, folder: Path, task: dict[str, Any], repeats: int
-) -> list[dict[str, Any]]:
+def _fits(
+    old: Path, X: Any, k: int, method: str, options: dict[str, Any], repeats: int
+) -> pd.DataFrame:
     """Fit with either version in turn, a seed per round; read the factors back."""
-    pairs: list[dict[str, Any]] = []
-    began = time.perf_counter()
-    for round_ in range(repeats):
-        if round_ and time.perf_counter() - began > BUDGET:
-            break
-        pair = {}
-        for version, checkout in (("before", old), ("now", ROOT)):
-            output = str(folder / f"{version}.npz")
-            done = call(checkout, "fit", seed=1000 + round_, output=output, **task)
-            if done is not None:
+    fits = []
+    with tempfile.TemporaryDirectory() as folder:
+        task = {"rows": write_rows(Path(folder), X), "k": k, "method": method}
+        for round_ in range(repeats):
+            for version, checkout in (("before", old), ("now", ROOT)):
+                output = f"{folder}/{version}.npz"
+                given = {"options": options, "seed": 1000 + round_, "output": output}
+                done = call(checkout, "fit", **task, **given)
                 with np.load(output) as kept:
                     done |= {item: kept[item] for item in kept.files}
-            pair[version] = done
-        pairs.append(pair)
-        if pair["before"] is None or pair["now"] is None:
-            break
-    return pairs
+                fits.append({"version": version, "round": round_, **done})
+    return pd.DataFrame(fits)
 
 
 def _compared(
-    pairs: list[dict[str, Any]], X: Any, y: Any, task: dict[str, Any]
+    fits: pd.DataFrame, objective: Callable[[Any], float], draw: Draw
 ) -> dict[str, Any]:
-    row: dict[str, Any] = {"rounds": len(pairs), "note": ""}
-    slow = [v for v in ("before", "now") if pairs[-1][v] is None]
-    if slow:
-        row["note"] = f"stopped after {LIMIT:g} s: {' and '.join(slow)}"
-        pairs = pairs[:-1]
-    if not pairs:
-        return row
-    evaluate = objective_of(task["method"], X, task["options"])
-    for version in ("before", "now"):
-        fits = [pair[version] for pair in pairs]
-        row[f"seconds_{version}"] = float(np.median([f["seconds"] for f in fits]))
-        graph = float(np.median([f["graph_seconds"] for f in fits]))
-        row[f"graph_share_{version}"] = graph / row[f"seconds_{version}"]
-        row[f"ac_{version}"] = float(np.mean([accuracy(y, f["labels"]) for f in fits]))
-        row[f"nmi_{version}"] = float(np.mean([nmi(y, f["labels"]) for f in fits]))
-        row[f"objective_{version}"] = float(np.mean([evaluate(f) for f in fits]))
-    ratio = np.array([p["now"]["seconds"] / p["before"]["seconds"] for p in pairs])
-    row |= {"ratio": float(np.median(ratio))}
-    row |= {"ratio_low": float(ratio.min()), "ratio_high": float(ratio.max())}
-    rest = {v: row[f"seconds_{v}"] * (1 - row[f"graph_share_{v}"]) for v in pairs[0]}
-    row["ratio_without_graph"] = rest["now"] / rest["before"]
+    """Return what both versions took and reached, and the ratios."""
+    fits = fits.assign(
+        graph_share=fits["graph_seconds"] / fits["seconds"],
+        rest=fits["seconds"] - fits["graph_seconds"],
+        ac=[accuracy(draw.y, labels) for labels in fits["labels"]],
+        nmi=[nmi(draw.y, labels) for labels in fits["labels"]],
+        objective=[objective(found) for found in fits.to_dict("records")],
+    )
+    row = {"rounds": fits["round"].nunique()}
+    for name in ("seconds", "graph_share", "ac", "nmi", "objective"):
+        how = "median" if name in ("seconds", "graph_share") else "mean"
+        for version, value in fits.groupby("version")[name].agg(how).items():
+            row[f"{name}_{version}"] = value
+    row |= _ratio(fits)
+    row["ratio_without_graph"] = _ratio(fits, "rest")["ratio"]
     row["excess"] = row["objective_now"] / row["objective_before"] - 1
     return row
+
+
+def _ratio(frame: pd.DataFrame, column: str = "seconds") -> dict[str, float]:
+    """Return median and range of the round-by-round ratio of the versions."""
+    table = frame.pivot(index="round", columns="version", values=column)
+    ratio = table["now"] / table["before"]
+    found = {"ratio": ratio.median(), "ratio_low": ratio.min()}
+    return found | {"ratio_high": ratio.max()}
 
 
 def objective_of(
@@ -219,8 +202,8 @@ def objective_of(
         A = clip_nonnegative(build_similarity(X, name))
 
         def symmetric(found: dict[str, Any]) -> float:
-            H = found["H_"]
-            P = found["P_"] if method == "symhals" and "P_" in found else H
+            H, P = found["H_"], found.get("P_")
+            P = P if method == "symhals" and isinstance(P, np.ndarray) else H
             return trace_split_objective(A.fro2, H, P, A.matmat(P))
 
         return symmetric
@@ -247,11 +230,12 @@ def solvers(old: Path, iterations: int, repeats: int) -> pd.DataFrame:
     """Time calls of factorize in both versions; also in bare products of their own."""
     from symmf.datasets import load_dataset
 
-    cases = {"COIL-20 dense, k=20": ("coil20", 20), "Reuters implicit, k=41": ("", 41)}
+    cases = {"COIL-20 dense, k=20": ("coil20", 20)}
+    cases |= {"Reuters implicit, k=41": ("reuters21578", 41)}
     rows = []
     with tempfile.TemporaryDirectory() as folder:
         for name, (data, k) in cases.items():
-            path = write_rows(Path(folder), load_dataset(data or "reuters21578").X)
+            path = write_rows(Path(folder), load_dataset(data).X)
             task = {"rows": path, "k": k, "similarity": "centred_cosine"}
             task |= {"iterations": iterations, "repeats": repeats}
             rows.append({"problem": name, **_in_turn(old, "iterations", task, 3)})
@@ -267,23 +251,16 @@ def runner(old: Path, trials: int, repeats: int) -> pd.DataFrame:
 def _in_turn(
     old: Path, task: str, details: dict[str, Any], rounds: int
 ) -> dict[str, Any]:
-    before, now = [], []
-    for _ in range(rounds):
-        for checkout, found in ((old, before), (ROOT, now)):
-            done = call(checkout, task, **details)
-            if done is None:
-                return {"note": f"stopped after {LIMIT:g} s"}
-            # In units of what is measured beside it, for a machine that drifts.
-            unit = next(value for name, value in done.items() if name != "seconds")
-            found.append((done["seconds"], done["seconds"] / unit))
-    was, is_ = np.array(before), np.array(now)
-    ratio = is_[:, 0] / was[:, 0]
-    return {
-        "seconds_before": float(np.median(was[:, 0])),
-        "seconds_now": float(np.median(is_[:, 0])),
-        "in_units_before": float(np.median(was[:, 1])),
-        "in_units_now": float(np.median(is_[:, 1])),
-        "ratio": float(np.median(ratio)),
-        "ratio_low": float(ratio.min()),
-        "ratio_high": float(ratio.max()),
-    }
+    """Run a task with either version in turn."""
+    found = pd.DataFrame(
+        [
+            {"version": version, "round": round_, **call(checkout, task, **details)}
+            for round_ in range(rounds)
+            for version, checkout in (("before", old), ("now", ROOT))
+        ]
+    )
+    # In units of what is measured beside it, for a machine that drifts.
+    found["in_units"] = found["seconds"] / found["unit_seconds"]
+    medians = found.groupby("version")[["seconds", "in_units"]].median().stack()
+    told = {f"{name}_{version}": value for (version, name), value in medians.items()}
+    return told | _ratio(found)

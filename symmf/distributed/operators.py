@@ -10,7 +10,7 @@ Every product is one graph of tasks, so that what a lost worker held is computed
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import operator
 from functools import cached_property
 from typing import Any
 
@@ -21,6 +21,7 @@ from symmf.common.notation import AnyMatrix, FloatArray
 from symmf.common.validation import is_dask
 from symmf.distributed.rows import Cluster, DistributedRows, check_array
 from symmf.errors import InputError
+from symmf.linalg.norms import largest_entry
 from symmf.similarity.operators import (
     EXACT_NORM_LIMIT,
     SymmetricOperator,
@@ -83,7 +84,7 @@ class DistributedGram(SymmetricOperator):
         self._heights, self._cluster = rows.heights, rows.cluster
         task, mean = self._cluster.task, self.mean
         if mean is not None:
-            mean = task(_itself, mean)
+            mean = task(np.asarray, mean)
         self._blocks = self._cluster.keep(
             [task(_features, block, mean, unit) for block in rows.blocks]
         )
@@ -92,11 +93,13 @@ class DistributedGram(SymmetricOperator):
         """Return the task of F^T V."""
         V = np.asarray(V, dtype=self.dtype)
         pairs = zip(self._blocks, _cut(V, self._heights), strict=True)
-        return self._cluster.total([self._cluster.task(_tdot, F, v) for F, v in pairs])
+        return self._cluster.total(
+            [self._cluster.task(RowFeatures.tdot, F, v) for F, v in pairs]
+        )
 
     def _matmat(self, V: FloatArray) -> FloatArray:
         Y = self._cluster.shared(self._partial(V))
-        products = [self._cluster.task(_dot, F, Y) for F in self._blocks]
+        products = [self._cluster.task(RowFeatures.dot, F, Y) for F in self._blocks]
         return np.concatenate(self._cluster.compute(products))
 
     def transposed_product(self, V: FloatArray) -> FloatArray:
@@ -105,7 +108,7 @@ class DistributedGram(SymmetricOperator):
 
     @cached_property
     def _squared(self) -> FloatArray:
-        parts = [self._cluster.task(_squared_norms, F) for F in self._blocks]
+        parts = [self._cluster.task(RowFeatures.squared_norms, F) for F in self._blocks]
         return np.concatenate(self._cluster.compute(parts)).astype(self.dtype)
 
     def diagonal(self) -> FloatArray:
@@ -113,18 +116,12 @@ class DistributedGram(SymmetricOperator):
         return self._squared
 
     def _exact_fro2(self) -> float:
-        cluster = self._cluster
-        if self.n_features <= min(self.shape[0], _MOST_FEATURES):
-            # ||F F^T|| = ||F^T F||.
-            G = cluster.total([cluster.task(_second_moment, F) for F in self._blocks])
-            (found,) = cluster.compute([cluster.task(_squares, G)])
-            return float(found)
-        pairs = [
-            cluster.task(_pair_squares, F, E, 1 if i == j else 2)
-            for i, F in enumerate(self._blocks)
-            for j, E in enumerate(self._blocks[: i + 1])
-        ]
-        return float(sum(cluster.compute(pairs)))
+        if self.n_features > min(self.shape[0], _MOST_FEATURES):
+            return super()._exact_fro2()
+        # ||F F^T|| = ||F^T F||.
+        parts = [self._cluster.task(_second_moment, F) for F in self._blocks]
+        (G,) = self._cluster.compute([self._cluster.total(parts)])
+        return float(np.einsum("ij,ij->", G, G))
 
     @cached_property
     def max_entry(self) -> float:
@@ -157,26 +154,22 @@ class DistributedMatrix(SymmetricOperator):
         check_square(M.shape)
         single = M.dtype == np.float32
         super().__init__(M.shape[0], np.float32 if single else np.float64)
+        # Rows and columns are cut alike, so that the diagonal is that of chunks.
+        self._heights = M.chunks[0]
+        if M.chunks[1] != self._heights:
+            M = M.rechunk((self._heights, self._heights))
         cluster = self._cluster = Cluster(client)
-        whole = M.to_delayed()
-        flat = cluster.keep(
-            [cluster.task(_as_type, chunk, self.dtype) for chunk in whole.ravel()]
-        )
-        self._grid = [
-            flat[i : i + whole.shape[1]] for i in range(0, len(flat), whole.shape[1])
-        ]
-        self._heights, self._widths = M.chunks
+        chunks = M.to_delayed().ravel()
+        kept = cluster.keep([cluster.task(_as_type, c, self.dtype) for c in chunks])
+        side = len(self._heights)
+        self._grid = [kept[i : i + side] for i in range(0, len(kept), side)]
         self._check(M)
 
     def _check(self, M: Any) -> None:
         """Refuse entries that are not finite, and matrices that are not symmetric."""
-        sums = self._cluster.compute(
-            [
-                self._cluster.task(_chunk_facts, chunk)
-                for row in self._grid
-                for chunk in row
-            ]
-        )
+        chunks = [chunk for row in self._grid for chunk in row]
+        task = self._cluster.task
+        sums = self._cluster.compute([task(_chunk_facts, c) for c in chunks])
         scale = float(np.max([found[1] for found in sums]))
         if not np.isfinite(scale):
             raise InputError(
@@ -193,30 +186,20 @@ class DistributedMatrix(SymmetricOperator):
     def _matmat(self, V: FloatArray) -> FloatArray:
         V = np.asarray(V, dtype=self.dtype)
         task, total = self._cluster.task, self._cluster.total
-        parts = [task(_itself, part) for part in _cut(V, self._widths)]
+        parts = [task(np.asarray, part) for part in _cut(V, self._heights)]
         outs = [
-            total([task(_product, M, v) for M, v in zip(row, parts, strict=True)])
+            total(
+                [task(operator.matmul, M, v) for M, v in zip(row, parts, strict=True)]
+            )
             for row in self._grid
         ]
         return np.concatenate(self._cluster.compute(outs))
 
     def diagonal(self) -> FloatArray:
         """Return the diagonal."""
-        top = np.concatenate([[0], np.cumsum(self._heights)]).astype(int)
-        left = np.concatenate([[0], np.cumsum(self._widths)]).astype(int)
-        tasks, places = [], []
-        for i, row in enumerate(self._grid):
-            for j, chunk in enumerate(row):
-                first = max(top[i], left[j])
-                last = min(top[i + 1], left[j + 1])
-                if first < last:
-                    given = (int(first - top[i]), int(first - left[j]), last - first)
-                    tasks.append(self._cluster.task(_diagonal, chunk, *given))
-                    places.append(slice(first, last))
-        out = np.empty(self.shape[0], self.dtype)
-        for place, part in zip(places, self._cluster.compute(tasks), strict=True):
-            out[place] = part
-        return out
+        chunks = [row[i] for i, row in enumerate(self._grid)]
+        parts = [self._cluster.task(_diagonal, chunk) for chunk in chunks]
+        return np.concatenate(self._cluster.compute(parts))
 
     @property
     def fro2(self) -> float:
@@ -233,58 +216,18 @@ def _cut(V: FloatArray, sizes: Any) -> list[FloatArray]:
     return np.split(V, np.cumsum(sizes)[:-1])
 
 
-def _itself(value: Any) -> Any:
-    return value
-
-
 def _features(block: AnyMatrix, mean: FloatArray | None, unit: bool) -> RowFeatures:
     return RowFeatures(block, centre=mean is not None, unit=unit, mean=mean)
-
-
-def _tdot(F: RowFeatures, V: FloatArray) -> FloatArray:
-    return F.tdot(V)
-
-
-def _dot(F: RowFeatures, Y: FloatArray) -> FloatArray:
-    return F.dot(Y)
-
-
-def _squared_norms(F: RowFeatures) -> FloatArray:
-    return F.squared_norms()
 
 
 def _second_moment(F: RowFeatures) -> FloatArray:
     """Return F^T F of a block, a strip of rows at a time."""
     G = np.zeros((F.shape[1], F.shape[1]))
-    for strip in _strips(F):
-        wide = strip.astype(np.float64, copy=False)
-        G += wide.T @ wide
-    return G
-
-
-def _strips(F: RowFeatures) -> Iterator[FloatArray]:
     size = max(1, _STRIP_ENTRIES // F.shape[1])
     for first in range(0, F.shape[0], size):
-        yield F.rows(slice(first, first + size))
-
-
-def _squares(G: FloatArray) -> float:
-    return float(np.einsum("ij,ij->", G, G))
-
-
-def _pair_squares(F: RowFeatures, E: RowFeatures, times: int) -> float:
-    """Return ||F E^T||_F^2, counted so many times."""
-    if F.sparse and E.sparse:
-        # Dense strips of many features would be mostly zeros.
-        XT = sparse.csr_array(E.XT)
-        size = max(1, _STRIP_ENTRIES // E.shape[0])
-        every = np.arange(F.shape[0])
-        parts = (every[first : first + size] for first in range(0, len(every), size))
-        blocks = (F.cross_rows(rows, E, XT) for rows in parts)
-    else:
-        blocks = (E.dot(strip.T) for strip in _strips(F))
-    squares = (np.einsum("ij,ij->", b, b, dtype=np.float64) for b in blocks)
-    return times * float(sum(squares))
+        strip = F.rows(slice(first, first + size)).astype(np.float64, copy=False)
+        G += strip.T @ strip
+    return G
 
 
 def _as_type(chunk: Any, dtype: Any) -> AnyMatrix:
@@ -296,13 +239,9 @@ def _chunk_facts(chunk: AnyMatrix) -> tuple[float, float, float]:
     """Return the sum of squares, the largest absolute value and the largest value."""
     values = chunk.data if sparse.issparse(chunk) else chunk
     largest = float(values.max(initial=0 if sparse.issparse(chunk) else -np.inf))
-    size = max(largest, -float(values.min(initial=0)))
-    return float(np.sum(np.square(values, dtype=np.float64))), size, largest
+    squares = float(np.sum(np.square(values, dtype=np.float64)))
+    return squares, largest_entry(chunk), largest
 
 
-def _product(M: AnyMatrix, V: FloatArray) -> FloatArray:
-    return np.asarray(M @ V)
-
-
-def _diagonal(chunk: AnyMatrix, row: int, column: int, count: int) -> FloatArray:
-    return np.asarray(chunk[row : row + count, column : column + count].diagonal())
+def _diagonal(chunk: AnyMatrix) -> FloatArray:
+    return np.asarray(chunk.diagonal())

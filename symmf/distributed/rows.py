@@ -20,7 +20,7 @@ from scipy import sparse
 from symmf.common.notation import AnyMatrix, FloatArray
 from symmf.common.validation import is_dask
 from symmf.errors import InputError, SymmfError
-from symmf.linalg import largest_entry
+from symmf.linalg.norms import first_not_finite, largest_entry
 
 # So many partial sums are added by one task.
 _FAN_IN = 8
@@ -204,9 +204,10 @@ class DistributedRows:
     def each(self, function: Callable[[AnyMatrix], Any]) -> list[Any]:
         """Return what a function makes of every block, computed by the workers."""
         # What the function holds is sent once, as the result of a task.
-        known = self.cluster.shared(self.cluster.task(lambda: function))
+        task = self.cluster.task
+        known = self.cluster.shared(task(lambda: function))
         return self.cluster.compute(
-            [self.cluster.task(_call, known, block) for block in self.blocks]
+            [task(operator.call, known, block) for block in self.blocks]
         )
 
     def kept(self) -> Self:
@@ -223,10 +224,6 @@ class DistributedRows:
         sums = [self.cluster.task(_column_sums, block) for block in self.blocks]
         (total,) = self.cluster.compute([self.cluster.total(sums)])
         return np.asarray(total / self.shape[0]).astype(self.dtype)
-
-
-def _call(function: Callable[[AnyMatrix], Any], block: AnyMatrix) -> Any:
-    return function(block)
 
 
 def check_array(X: Any, name: str = "X") -> None:
@@ -274,23 +271,13 @@ def _as_floats(block: Any) -> AnyMatrix:
 
 
 def _facts(block: AnyMatrix) -> dict[str, Any]:
-    values = block.data if sparse.issparse(block) else block
-    largest = largest_entry(block)
-    wrong = None
-    if not np.isfinite(largest):
-        dense = ~np.isfinite(values)
-        if sparse.issparse(block):
-            at = int(np.argmax(dense))
-            wrong = int(np.searchsorted(block.indptr, at, side="right")) - 1
-        else:
-            wrong = int(np.argmax(dense.any(axis=1)))
     return {
         "rows": block.shape[0],
         "columns": block.shape[1],
         "dtype": block.dtype,
-        "largest": largest,
+        "largest": largest_entry(block),
         "sparse": sparse.issparse(block),
-        "wrong": wrong,
+        "wrong": first_not_finite(block),
     }
 
 

@@ -27,6 +27,22 @@ def largest_entry(X: AnyMatrix) -> float:
     return max(float(values.max(initial=0)), -float(values.min(initial=0)))
 
 
+def first_not_finite(X: AnyMatrix) -> int | None:
+    """Return the first row of X with a NaN or infinite entry, if there is one.
+
+    Examples
+    --------
+    >>> first_not_finite(np.array([[1.0, 2.0], [0.0, np.inf]]))
+    1
+    """
+    if np.isfinite(largest_entry(X)):
+        return None
+    if sparse.issparse(X):
+        at = int(np.argmin(np.isfinite(X.data)))
+        return int(np.searchsorted(X.indptr, at, side="right")) - 1
+    return int(np.argmin(np.isfinite(X).all(axis=1)))
+
+
 def largest_eigenvalue(G: FloatArray) -> float:
     """Return the largest eigenvalue of a small symmetric matrix."""
     return float(np.linalg.eigvalsh(G)[-1])

@@ -25,6 +25,7 @@ from scipy.sparse.linalg import LinearOperator
 from symmf.common.notation import AnyMatrix, FloatArray
 from symmf.common.validation import check_number
 from symmf.errors import DataError, InputError
+from symmf.linalg.norms import first_not_finite, largest_entry
 from symmf.linalg.sparse import check_sparse
 from symmf.linalg.threads import product
 from symmf.similarity.row_features import RowFeatures
@@ -123,9 +124,8 @@ class SymmetricOperator(LinearOperator):
 
     def columns(self, index: Any) -> FloatArray:
         """Return the given columns as a dense (n, len(index)) array."""
-        index = np.atleast_1d(np.asarray(index))
-        unit = np.zeros((self.shape[0], index.size), self.dtype)
-        unit[index, np.arange(index.size)] = 1
+        unit = np.zeros((self.shape[0], len(index)), self.dtype)
+        unit[index, np.arange(len(index))] = 1
         return self._matmat(unit)
 
     def row_blocks(self) -> Iterator[tuple[np.ndarray, FloatArray]]:
@@ -166,7 +166,7 @@ class DenseOperator(SymmetricOperator):
 
     def columns(self, index: Any) -> FloatArray:
         """Return the given columns."""
-        return self.M[:, np.atleast_1d(np.asarray(index))]
+        return self.M[:, index]
 
     @cached_property
     def fro2(self) -> float:
@@ -215,7 +215,7 @@ class SparseOperator(SymmetricOperator):
 
     def columns(self, index: Any) -> FloatArray:
         """Return the given columns; by symmetry they are rows."""
-        return np.asarray(self.M[np.atleast_1d(np.asarray(index))].toarray().T)
+        return np.asarray(self.M[index].toarray().T)
 
     def toarray(self) -> FloatArray:
         """Return the dense array."""
@@ -267,51 +267,65 @@ class Gram(SymmetricOperator):
 
     def columns(self, index: Any) -> FloatArray:
         """Return the given columns of the Gram matrix."""
-        return self.features.gram_rows(np.atleast_1d(np.asarray(index))).T
+        return self.features.gram_rows(index).T
 
 
-class LaplacianRegularised(SymmetricOperator):
-    """M = (1 + weight) A - weight D for a similarity A that stays implicit."""
+class Shifted(SymmetricOperator):
+    """a A + diag(b), a > 0, for an A that stays implicit; b is a number or one a row.
 
-    def __init__(self, A: SymmetricOperator, weight: float) -> None:
+    Parameters
+    ----------
+    A : SymmetricOperator
+    a : float
+    b : float or (n,) array
+    """
+
+    def __init__(self, A: SymmetricOperator, a: float, b: float | FloatArray) -> None:
         super().__init__(A.shape[0], A.dtype)
-        self.A = A
-        self.weight = float(weight)
+        self.A, self.a = A, float(a)
+        self.b = np.asarray(b, dtype=A.dtype)
         self.fro2_exact = A.fro2_exact
-        self.near_factor = A.gram_factor
-        self._shift = (self.weight * A.degrees).astype(A.dtype)[:, None]
+        if self.b.ndim:
+            self.near_factor = A.gram_factor
+        else:
+            self.affine = (A, self.a, float(b))
 
     def _matmat(self, V: FloatArray) -> FloatArray:
         out = self.A.matmat(V)
-        out *= self.dtype.type(1 + self.weight)
-        out -= self._shift * V
+        out *= self.dtype.type(self.a)
+        out += self.b.reshape(-1, 1) * V
         return out
 
     def diagonal(self) -> FloatArray:
         """Return the diagonal."""
-        return np.asarray((1 + self.weight) * self.A.diagonal() - self._shift[:, 0])
+        return np.asarray(self.a * self.A.diagonal() + self.b)
 
     @cached_property
     def fro2(self) -> float:
-        """(1+w)^2 ||A||^2 - 2 w (1+w) sum A_ii d_i + w^2 sum d_i^2."""
-        w, d = self.weight, self.A.degrees.astype(np.float64)
-        mixed = float(self.A.diagonal().astype(np.float64) @ d)
-        return (
-            (1 + w) ** 2 * self.A.fro2 - 2 * w * (1 + w) * mixed + w**2 * float(d @ d)
-        )
+        """a^2 ||A||^2 + 2 a sum A_ii b_i + sum b_i^2."""
+        b = np.broadcast_to(self.b, self.shape[0]).astype(np.float64)
+        mixed = float(self.A.diagonal().astype(np.float64) @ b)
+        return self.a**2 * self.A.fro2 + 2 * self.a * mixed + float(b @ b)
 
     @property
     def eigenvalue_floor(self) -> float:
-        """(1+w) times the floor of A, minus w max(0, max d)."""
-        worst_degree = max(0.0, float(self.A.degrees.max()))
-        return (1 + self.weight) * self.A.eigenvalue_floor - self.weight * worst_degree
+        """That of A, mapped, with the smallest b."""
+        return self.a * self.A.eigenvalue_floor + float(self.b.min())
 
     def columns(self, index: Any) -> FloatArray:
         """Return the given columns."""
-        index = np.atleast_1d(np.asarray(index))
-        out = (1 + self.weight) * self.A.columns(index)
-        out[index, np.arange(index.size)] -= self._shift[index, 0]
+        out = self.a * self.A.columns(index)
+        b = np.broadcast_to(self.b, self.shape[0])
+        out[index, np.arange(len(index))] += b[index]
         return out
+
+
+class LaplacianRegularised(Shifted):
+    """M = (1 + weight) A - weight D for a similarity A that stays implicit."""
+
+    def __init__(self, A: SymmetricOperator, weight: float) -> None:
+        super().__init__(A, 1 + weight, -weight * A.degrees)
+        self.weight = float(weight)
 
 
 class WrappedOperator(SymmetricOperator):
@@ -352,45 +366,35 @@ def as_operator(M: Any) -> SymmetricOperator:
         check_symmetric_products(wrapped)
         return wrapped
     if sparse.issparse(M):
-        return _from_sparse(M)
-    array = np.asarray(M)
-    check_square(array.shape)
-    if array.dtype.kind not in "fiub":
-        raise InputError(f"M must hold real numbers; its type is {array.dtype}.")
-    if array.dtype not in (np.float32, np.float64):
-        array = array.astype(np.float64)
-    scale = float(np.max(np.abs(array))) if array.size else 0.0
-    if not np.isfinite(scale):
-        row = int(np.flatnonzero(~np.isfinite(array).all(axis=1))[0])
+        try:
+            check_sparse(M)
+        except DataError as error:
+            raise InputError(f"M: {error}") from error
+        M = sparse.csr_array(M)
+    else:
+        M = np.asarray(M)
+    check_square(M.shape)
+    if M.dtype.kind not in "fiub":
+        raise InputError(f"M must hold real numbers; its type is {M.dtype}.")
+    if M.dtype not in (np.float32, np.float64):
+        M = M.astype(np.float64)
+    row = first_not_finite(M)
+    if row is not None:
         raise InputError(
             f"M has a NaN or infinite entry (first in row {row}); "
             "clean or drop such rows first."
         )
-    for first in range(0, len(array), 512):
-        rows = slice(first, first + 512)
-        gap = float(np.max(np.abs(array[rows] - array[:, rows].T)))
-        if gap > symmetry_slack(array.dtype) * scale:
-            raise InputError(not_symmetric(gap))
-    return DenseOperator(array)
-
-
-def _from_sparse(M: AnyMatrix) -> SparseOperator:
-    check_square(M.shape)
-    if M.dtype.kind not in "fiub":
-        raise InputError(f"M must hold real numbers; its type is {M.dtype}.")
-    try:
-        check_sparse(M)
-    except DataError as error:
-        raise InputError(f"M: {error}") from error
-    M = sparse.csr_array(M)
-    if M.dtype not in (np.float32, np.float64):
-        M = M.astype(np.float64)
-    if not np.isfinite(M.data).all():
-        raise InputError(
-            "M has a NaN or infinite entry; clean or drop such rows first."
-        )
-    scale = float(np.max(np.abs(M.data), initial=0.0))
-    gap = float(abs(M - M.T).max()) if M.nnz else 0.0
-    if gap > symmetry_slack(M.dtype) * scale:
+    gap = _asymmetry(M)
+    if gap > symmetry_slack(M.dtype) * largest_entry(M):
         raise InputError(not_symmetric(gap))
-    return SparseOperator(M)
+    return SparseOperator(M) if sparse.issparse(M) else DenseOperator(M)
+
+
+def _asymmetry(M: AnyMatrix) -> float:
+    """Return the largest entry of |M - M^T|."""
+    if sparse.issparse(M):
+        return float(abs(M - M.T).max()) if M.nnz else 0.0
+    parts = (
+        slice(first, first + _BLOCK_ROWS) for first in range(0, len(M), _BLOCK_ROWS)
+    )
+    return max(largest_entry(M[rows] - M[:, rows].T) for rows in parts)

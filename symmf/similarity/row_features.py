@@ -161,31 +161,23 @@ class RowFeatures:
         """Return the given rows of F F^T, dense; XT may bring a transposed copy."""
         # All rows in their order: a matrix times its own transpose, for half the work.
         whole = len(rows) == self.shape[0] and bool(np.all(np.diff(rows) == 1))
-        if self.sparse and whole:
-            return self._subtracted(_sparse_gram(self.X), slice(None), self)
-        XT = self.XT if XT is None else XT
-        if not self.sparse:
-            return self.X @ XT if whole else product(self.X[rows], XT)
-        return self.cross_rows(rows, self, XT)
+        if self.sparse:
+            if whole:
+                return self._subtracted(_sparse_gram(self.X), slice(None))
+            XT = self.XT if XT is None else XT
+            return self._subtracted((self.X[rows] @ XT).toarray(), rows)
+        return self.X @ self.XT if whole else product(self.X[rows], self.XT)
 
-    def cross_rows(self, rows: Any, other: RowFeatures, XT: AnyMatrix) -> FloatArray:
-        """Return F[rows] E^T, dense, of sparse rows; XT: the transpose of those of E.
-
-        Both are parts of the same rows: what is subtracted from them is the same.
-        """
-        return self._subtracted((self.X[rows] @ XT).toarray(), rows, other)
-
-    def _subtracted(
-        self, block: FloatArray, rows: Any, other: RowFeatures
-    ) -> FloatArray:
-        """Turn X[rows] Y^T into F[rows] E^T, in place."""
+    def _subtracted(self, block: FloatArray, rows: Any) -> FloatArray:
+        """Turn rows of X X^T into those of F F^T, in place."""
         if self.mu is not None:
-            block -= np.asarray(self.X[rows] @ self.mu)[:, None]
-            block -= np.asarray(other.X @ self.mu)
+            inner = np.asarray(self.X @ self.mu)
+            block -= inner[rows][:, None]
+            block -= inner
             block += self.mu @ self.mu
-        if self.scale is not None and other.scale is not None:
+        if self.scale is not None:
             block *= self.scale[rows][:, None]
-            block *= other.scale
+            block *= self.scale
         return block
 
     def gram_fro2(self) -> float:

@@ -7,7 +7,6 @@ Explicit matrices give explicit ones. An implicit A = F F^T stays implicit,
 
 from __future__ import annotations
 
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -19,50 +18,13 @@ from symmf.similarity.graphs.normalise import NormalisedGraph, scaled
 from symmf.similarity.operators import (
     DenseOperator,
     Gram,
+    Shifted,
     SparseOperator,
     SymmetricOperator,
 )
 
 # An explicit n x n matrix may take this many bytes.
 DENSE_BYTES = 2 * 2**30
-
-
-class DiagonalShifted(SymmetricOperator):
-    """A - diag(shift) for an A that stays implicit."""
-
-    def __init__(self, A: SymmetricOperator, shift: FloatArray) -> None:
-        super().__init__(A.shape[0], A.dtype)
-        self.A = A
-        self.shift = np.asarray(shift, dtype=A.dtype)
-        self.fro2_exact = A.fro2_exact
-
-    def _matmat(self, V: FloatArray) -> FloatArray:
-        out = self.A.matmat(V)
-        out -= self.shift[:, None] * V
-        return out
-
-    def diagonal(self) -> FloatArray:
-        """Return the diagonal."""
-        return np.asarray(self.A.diagonal() - self.shift)
-
-    @cached_property
-    def fro2(self) -> float:
-        """||A||^2 - 2 sum A_ii s_i + sum s_i^2."""
-        shift = self.shift.astype(np.float64)
-        mixed = float(self.A.diagonal().astype(np.float64) @ shift)
-        return self.A.fro2 - 2 * mixed + float(shift @ shift)
-
-    @property
-    def eigenvalue_floor(self) -> float:
-        """The floor of A minus the largest shift."""
-        return self.A.eigenvalue_floor - float(self.shift.max())
-
-    def columns(self, index: Any) -> FloatArray:
-        """Return the given columns."""
-        index = np.atleast_1d(np.asarray(index))
-        out = np.array(self.A.columns(index))
-        out[index, np.arange(index.size)] -= self.shift[index]
-        return out
 
 
 class Scaled(SymmetricOperator):
@@ -82,7 +44,6 @@ class Scaled(SymmetricOperator):
 
     def columns(self, index: Any) -> FloatArray:
         """Return the given columns."""
-        index = np.atleast_1d(np.asarray(index))
         out: FloatArray = self.A.columns(index) * self.scale[:, None]
         return np.asarray(out * self.scale[index])
 
@@ -106,7 +67,7 @@ def without_diagonal(A: SymmetricOperator) -> SymmetricOperator:
         rest = A.M - sparse.diags_array(A.diagonal())
         rest.eliminate_zeros()
         return SparseOperator(rest)
-    return DiagonalShifted(A, A.diagonal())
+    return Shifted(A, 1.0, -A.diagonal())
 
 
 def normalised_cut(A: SymmetricOperator) -> SymmetricOperator:
@@ -154,8 +115,8 @@ def rescale(A: SymmetricOperator, scale: FloatArray) -> SymmetricOperator:
         return SparseOperator(scaled(A.M, scale))
     if isinstance(A, Gram):
         return Gram(A.features.with_scaled_rows(scale))
-    if isinstance(A, DiagonalShifted):
-        return DiagonalShifted(rescale(A.A, scale), scale**2 * A.shift)
+    if isinstance(A, Shifted):
+        return Shifted(rescale(A.A, scale), A.a, scale**2 * A.b)
     return Scaled(A, scale)
 
 

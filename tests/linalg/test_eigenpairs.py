@@ -10,8 +10,8 @@ from symmf.linalg.eigen import pairs as eigenpairs
 from symmf.linalg.eigen.davidson import chebyshev_davidson
 from symmf.linalg.eigen.graph import of_components
 from symmf.similarity import build_similarity, regularise
-from symmf.similarity.graphs.normalise import Affine, NormalisedGraph
-from symmf.similarity.operators import SparseOperator, as_operator
+from symmf.similarity.graphs.normalise import NormalisedGraph
+from symmf.similarity.operators import Shifted, SparseOperator, as_operator
 from symmf.similarity.transforms import normalised_cut
 
 
@@ -68,7 +68,7 @@ def test_one_solve_serves_every_lambda():
     base = solve_eigenpairs(S, 4, np.random.default_rng(0))
     for weight in (0.5, 10.0):
         M = regularise(S, weight)
-        assert isinstance(M, Affine)
+        assert isinstance(M, Shifted)
         found = solve_eigenpairs(M, 4, np.random.default_rng(0))
         np.testing.assert_array_equal(found.vectors, base.vectors)
         np.testing.assert_allclose(

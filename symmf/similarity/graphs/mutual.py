@@ -142,7 +142,8 @@ def mutual_graph(
     s[dense] = np.minimum(s[dense], np.median(s[index[dense, :q]], axis=1))
     s = np.maximum(s, max(_SCALE_FLOOR * float(np.median(s)), 1e-300))
     near = _directed(distance[:, :q], index[:, :q])
-    edges = _mutual(near)
+    # The smaller of both directions is 0 where one is missing.
+    edges = sparse.csr_array(near.minimum(sparse.csr_array(near.T)))
     edges.data[_across(edges, dense)] = 0.0
     edges.eliminate_zeros()
     if tree:
@@ -232,13 +233,6 @@ def _directed(distance: FloatArray, index: npt.NDArray[np.intp]) -> Any:
     return near
 
 
-def _mutual(near: Any) -> Any:
-    """Edges that stand in both directions."""
-    back = sparse.csr_array(near.T)
-    # The smaller of the two is 0 where one direction is missing.
-    return sparse.csr_array(near.minimum(back))
-
-
 def _join(X: AnyMatrix, D: FloatArray | None, graph: Any) -> Any:
     """Join components by their nearest pairs until there is one."""
     while True:
@@ -246,19 +240,12 @@ def _join(X: AnyMatrix, D: FloatArray | None, graph: Any) -> Any:
         if count == 1:
             return graph
         largest = int(np.argmax(np.bincount(component)))
-        pairs = []
-        for c in range(count):
-            if c == largest:
-                continue
-            inside = np.flatnonzero(component == c)
-            outside = np.flatnonzero(component != c)
-            pairs.append(_nearest_pair(X, D, inside, outside))
-        graph = _with_pairs(graph, pairs)
-
-
-def _with_pairs(graph: Any, pairs: list[tuple[int, int, float]]) -> Any:
-    i, j, d = (np.array(column) for column in zip(*pairs, strict=True))
-    d = np.maximum(d, 1e-300)
-    more = sparse.csr_array((d, (i, j)), shape=graph.shape)
-    # Two components may name the same pair; the larger of equal values is it.
-    return sparse.csr_array(graph.maximum(more.maximum(more.T)))
+        pairs = [
+            _nearest_pair(X, D, *map(np.flatnonzero, (component == c, component != c)))
+            for c in range(count)
+            if c != largest
+        ]
+        i, j, d = (np.array(column) for column in zip(*pairs, strict=True))
+        more = sparse.csr_array((np.maximum(d, 1e-300), (i, j)), shape=graph.shape)
+        # Two components may name the same pair; the larger of equal values is it.
+        graph = sparse.csr_array(graph.maximum(more.maximum(more.T)))

@@ -9,14 +9,13 @@ Its eigenvectors are those of S for every lambda.
 
 from __future__ import annotations
 
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
 from symmf.common.notation import AnyMatrix, FloatArray
-from symmf.similarity.operators import SparseOperator, SymmetricOperator
+from symmf.similarity.operators import Shifted, SparseOperator, SymmetricOperator
 
 #: Up to so many features neighbour graphs have small separators: measured, one sparse
 #: factorization then takes less time than a polynomial filter.
@@ -65,7 +64,7 @@ class NormalisedGraph(SparseOperator):
         """Return (1 + weight) S - weight I, or S - weight L_S."""
         if not self.of_graph:
             return super().regularised(weight)
-        return Affine(self, 1 + weight, -weight)
+        return Shifted(self, 1 + weight, -weight)
 
 
 def normalised(
@@ -101,43 +100,3 @@ def scaled(W: Any, scale: FloatArray) -> Any:
     rows = np.repeat(np.arange(W.shape[0]), np.diff(W.indptr))
     W.data *= scale[rows] * scale[W.indices]
     return W
-
-
-class Affine(SymmetricOperator):
-    """a S + b I, for an S that stays as it is."""
-
-    def __init__(self, S: SymmetricOperator, a: float, b: float) -> None:
-        super().__init__(S.shape[0], S.dtype)
-        self.S, self.a, self.b = S, float(a), float(b)
-        self.fro2_exact = S.fro2_exact
-        self.affine = (S, self.a, self.b)
-
-    def _matmat(self, V: FloatArray) -> FloatArray:
-        out = self.S.matmat(V)
-        out *= self.dtype.type(self.a)
-        out += self.dtype.type(self.b) * V
-        return out
-
-    def diagonal(self) -> FloatArray:
-        """Return the diagonal."""
-        return np.asarray(self.a * self.S.diagonal() + self.b)
-
-    @cached_property
-    def fro2(self) -> float:
-        """a^2 ||S||^2 + 2 a b tr S + b^2 n."""
-        trace = float(self.S.diagonal().sum(dtype=np.float64))
-        a, b = self.a, self.b
-        n = int(self.shape[0])
-        return a * a * float(self.S.fro2) + 2 * a * b * trace + b * b * n
-
-    @property
-    def eigenvalue_floor(self) -> float:
-        """That of S, mapped; a > 0."""
-        return self.a * self.S.eigenvalue_floor + self.b
-
-    def columns(self, index: Any) -> FloatArray:
-        """Return the given columns."""
-        index = np.atleast_1d(np.asarray(index))
-        out: FloatArray = self.a * self.S.columns(index)
-        out[index, np.arange(index.size)] += self.b
-        return out

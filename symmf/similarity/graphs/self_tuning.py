@@ -112,19 +112,17 @@ def self_tuning(
     >>> A[0].round(3)
     array([0.   , 0.368, 0.018, 0.   , 0.   , 0.   ])
     """
-    n = X.shape[0]
-    if n_neighbors == "all":
-        near = nearest_neighbours(X, local_neighbor)
-        s = local_scales(np.sqrt(near.squared_distance), local_neighbor, floor=_TINY)
+    every = n_neighbors == "all"
+    q = 0 if every else _check_neighbours(n_neighbors, X.shape[0])
+    near = nearest_neighbours(X, max(q, local_neighbor))
+    s = local_scales(np.sqrt(near.squared_distance), local_neighbor, floor=_TINY)
+    if every:
         W = _dense_distances(X)
         W /= -np.multiply.outer(s, s)
         np.exp(W, out=W)
         np.fill_diagonal(W, 0)
         graph: SymmetricOperator = DenseOperator(W)
     else:
-        q = _check_neighbours(n_neighbors, n)
-        near = nearest_neighbours(X, max(q, local_neighbor))
-        s = local_scales(np.sqrt(near.squared_distance), local_neighbor, floor=_TINY)
         index, D = near.index[:, :q], near.squared_distance[:, :q]
         graph = SparseOperator(either_way(index, np.exp(-D / (s[:, None] * s[index]))))
         graph.thin_factor = True if X.shape[1] <= THIN_FEATURES else None
