@@ -62,13 +62,14 @@ def one_thread() -> Iterator[None]:
 def in_threads(work: Callable[[Any], T], items: Iterable[Any]) -> list[T]:
     """Return ``work`` of every item, in their order, computed on all cores.
 
-    Work that asks for threads again is done where it is.
+    Each has one thread of BLAS. Work that asks for threads again is done where it is.
     """
     items = list(items)
     threads = allowed_threads()
     if min(threads, len(items)) <= 1 or hasattr(_worker, "started"):
         return [work(item) for item in items]
-    return list(_pool(threads).map(work, items))
+    with one_thread():
+        return list(_pool(threads).map(work, items))
 
 
 def product(A: FloatArray, B: FloatArray) -> FloatArray:
@@ -87,8 +88,7 @@ def product(A: FloatArray, B: FloatArray) -> FloatArray:
     def fill(first: int) -> None:
         np.matmul(A[first : first + rows], B, out=out[first : first + rows])
 
-    with one_thread():
-        in_threads(fill, range(0, len(A), rows))
+    in_threads(fill, range(0, len(A), rows))
     return out
 
 

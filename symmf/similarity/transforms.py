@@ -14,7 +14,7 @@ from scipy import sparse
 
 from symmf.common.notation import FloatArray
 from symmf.errors import InputError
-from symmf.similarity.graphs.normalise import NormalisedGraph, scaled
+from symmf.similarity.graphs.normalise import normalised, scaled
 from symmf.similarity.operators import (
     DenseOperator,
     Gram,
@@ -81,6 +81,8 @@ def normalised_cut(A: SymmetricOperator) -> SymmetricOperator:
            [1., 0., 0.],
            [0., 0., 0.]])
     """
+    if isinstance(A, SparseOperator) and A.M.data.min(initial=0.0) >= 0:
+        return normalised(A.M, thin_factor=A.thin_factor)
     d = A.degrees.astype(np.float64)
     largest = float(np.abs(d).max())
     if float(d.min()) < -1e-6 * largest:
@@ -92,15 +94,7 @@ def normalised_cut(A: SymmetricOperator) -> SymmetricOperator:
         )
     # Row sums of an implicit A without its diagonal may leave rounding for zero.
     alive = d > 1e-14 * largest
-    scale = np.zeros_like(d)
-    scale[alive] = 1 / np.sqrt(d[alive])
-    S = rescale(A, scale)
-    if isinstance(S, SparseOperator) and S.M.data.min(initial=0.0) >= 0:
-        return NormalisedGraph(
-            S.M,
-            thin_factor=A.thin_factor,
-            root_degrees=np.where(alive, np.sqrt(np.maximum(d, 0)), 0.0),
-        )
+    S = rescale(A, np.divide(1.0, np.sqrt(np.abs(d)), out=0 * d, where=alive))
     if isinstance(S, DenseOperator) and S.M.min(initial=0.0) >= 0:
         S.is_normalised_graph = True
     return S
