@@ -11,7 +11,7 @@ from sklearn.datasets import make_blobs, make_circles
 
 from symmf import SymMF, accuracy
 from symmf.clustering.symmf import landmarks
-from symmf.clustering.symmf.landmarks import condense, in_blocks
+from symmf.clustering.symmf.landmarks import condense, in_blocks, learned_from
 from symmf.clustering.symmf.model_file import Model, for_new_samples
 from symmf.errors import InputError
 from symmf.metrics import ari
@@ -19,6 +19,15 @@ from symmf.metrics import ari
 
 def some(p, **options):
     return {"n_landmarks": p, **options}
+
+
+@pytest.mark.parametrize(
+    ("features", "k", "expected"), [(2, 2, 20_000), (4, 2, 5000), (4, 70, 7000)]
+)
+def test_few_features_get_the_most_landmarks(features, k, expected) -> None:
+    X = np.zeros((21_000, features))
+    rng = np.random.default_rng(0)
+    assert learned_from(X, k, None, rng, condensed=True).n_landmarks == expected
 
 
 @pytest.fixture

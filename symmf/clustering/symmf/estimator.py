@@ -74,8 +74,8 @@ class SymMF(
         variance, else "none"). With ``mutual_knn`` of dense rows and ``text``
         ``n_landmarks``, from how many rows is learned; the others get their places
         among them. All, of up to 20,000 rows; of more, 5000 landmarks, which are means
-        of ten times as many rows (100 for each cluster if that is more, 20,000 at
-        most), or 20,000 texts.
+        of ten times as many rows (100 for each cluster if that is more, 20,000 at most
+        and of at most 3 features), or 20,000 texts.
     n_columns : int or str, optional
         Columns of H; ``n_clusters`` by default, twice as many for text. ``"k"``,
         ``"2k"`` ...: so many times the number of clusters.

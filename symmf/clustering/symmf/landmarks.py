@@ -28,11 +28,13 @@ from symmf.common.notation import AnyMatrix, FloatArray
 from symmf.distributed.rows import DistributedRows
 from symmf.linalg.threads import in_threads
 from symmf.similarity.graphs.neighbours import nearest_rows
+from symmf.similarity.graphs.normalise import THIN_FEATURES
 from symmf.similarity.scaling import distinct_rows
 
 #: up to so many rows in memory, all are learned from
 MANY_ROWS = 20_000
-# Landmarks: for each cluster, and at least.
+# Landmarks: for each cluster, and at least. For few features, whose graphs are cheap,
+# the most there can be: a gap narrower than the distance of landmarks is not found.
 _PER_CLUSTER, _FEWEST = 100, 5000
 # Rows drawn for each landmark.
 _DRAWN = 10
@@ -81,7 +83,7 @@ def learned_from(
     n, far = X.shape[0], isinstance(X, DistributedRows)
     if asked is None:
         p = MANY_ROWS
-        if condensed and n > MANY_ROWS:
+        if condensed and n > MANY_ROWS and X.shape[1] > THIN_FEATURES:
             p = min(max(_FEWEST, _PER_CLUSTER * n_clusters), MANY_ROWS)
     else:
         p = max(int(asked), n_clusters)
