@@ -95,9 +95,13 @@ def product(A: FloatArray, B: FloatArray) -> FloatArray:
 @cache
 def _pool(threads: int) -> ThreadPoolExecutor:
     """Start threads once: to start them costs as much as a small product."""
-    return ThreadPoolExecutor(
-        threads, initializer=lambda: setattr(_worker, "started", True)
-    )
+    return ThreadPoolExecutor(threads, initializer=_begin)
+
+
+def _begin() -> None:
+    """Give OpenMP, which counts for every thread by itself, one in this thread."""
+    _worker.started = True
+    _libraries().limit(limits=1, user_api="openmp")
 
 
 # Threads do not outlive a fork; the child starts its own.

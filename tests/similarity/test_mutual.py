@@ -6,13 +6,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.sparse.csgraph import connected_components, minimum_spanning_tree
 from scipy.spatial.distance import cdist
+from scipy.spatial.distance import cdist
 from sklearn.datasets import make_blobs
 
 from symmf.errors import InputError
 from symmf.similarity import build_similarity
 from symmf.similarity.graphs import neighbours as neighbours_module
 from symmf.similarity.graphs.mutual import mutual_graph
-from symmf.similarity.graphs.neighbours import nearest_neighbours
+from symmf.similarity.graphs.neighbours import nearest_neighbours, nearest_rows
 from symmf.similarity.scaling import Scaling, distinct_rows, participation_ratio
 
 
@@ -102,3 +103,20 @@ def test_every_search_finds_the_same_neighbours(features, route, monkeypatch):
     assert same.all()
     np.testing.assert_allclose(fast.squared_distance, slow.squared_distance, atol=1e-12)
     assert fast.squared_distance[7, 0] == 0
+
+
+@pytest.mark.parametrize("groups", [1, 12])
+@pytest.mark.parametrize("features", [3, 12, 40])
+def test_nearest_rows_are_those_of_all_distances(features, groups):
+    rng = np.random.default_rng(0)
+    centres = 1e3 + 30 * rng.standard_normal((groups, features))
+    X, Y = (
+        centres[rng.integers(groups, size=n)] + rng.standard_normal((n, features))
+        for n in (600, 50)
+    )
+    Y[0] = X[5]
+    D = cdist(Y, X)
+    distance, index = nearest_rows(X, Y, 4)
+    np.testing.assert_array_equal(index, np.argsort(D, axis=1)[:, :4])
+    np.testing.assert_allclose(distance, np.sort(D, axis=1)[:, :4], atol=1e-12)
+    assert distance[0, 0] == 0

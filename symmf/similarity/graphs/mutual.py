@@ -20,12 +20,12 @@ from scipy.sparse.csgraph import connected_components, minimum_spanning_tree
 from symmf.common.notation import AnyMatrix, FloatArray
 from symmf.common.validation import check_number
 from symmf.similarity.graphs.neighbours import (
-    TREE_FEATURES,
     local_scales,
     nearest_neighbours,
     nearest_rows,
     smallest,
     squared_distance_blocks,
+    tree_pays,
 )
 from symmf.similarity.graphs.normalise import (
     THIN_FEATURES,
@@ -134,7 +134,7 @@ def mutual_graph(
         S = NormalisedGraph(sparse.csr_array([[1.0]]), of_graph=True)
         return MutualGraph(S=S, degrees=one, local_scale=one, counts=m)
     q, local = few_rows(n, n_neighbors, local_neighbor)
-    D = _all_squares(X)
+    D = _all_squares(X, max(q, local))
     distance, index = _nearest(X, D, max(q, local))
     s = local_scales(distance, local, floor=0.0)
     # Rows with so many copies that these are all of their nearest neighbours.
@@ -187,12 +187,12 @@ def few_rows(n: int, n_neighbors: int, local_neighbor: int) -> tuple[int, int]:
     return max(1, min(n_neighbors, n // 2)), max(1, min(local_neighbor, n // 3))
 
 
-def _all_squares(X: AnyMatrix) -> FloatArray | None:
+def _all_squares(X: AnyMatrix, q: int) -> FloatArray | None:
     """Return all squared distances where a search would compute them, and they fit.
 
     A row is infinitely far from itself.
     """
-    if sparse.issparse(X) or X.shape[1] <= TREE_FEATURES or X.shape[0] > _FEW_ROWS:
+    if sparse.issparse(X) or X.shape[0] > _FEW_ROWS or tree_pays(X, q):
         return None
     ((_, D),) = squared_distance_blocks(X)
     np.fill_diagonal(D, np.inf)

@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 from scipy.spatial import cKDTree
+from scipy.spatial.distance import cdist
 
 from symmf.common.notation import AnyMatrix, FloatArray
 from symmf.common.validation import check_number
@@ -31,12 +32,12 @@ _SLAB_ROWS = 64
 _GROUP = 8
 # Below this share of ||x_i||^2 + ||x_j||^2 a difference is rounding, not distance.
 _ROUNDING = 1e-14
-# A tree takes less time from so many rows on, up to so many features; its leaves hold
-# about so many rows.
-_TREE_ROWS, TREE_FEATURES, _LEAF = 500, 15, 30
-# Other rows are looked for in a tree up to so many features; above, among so many more
-# candidates than are asked for.
-_NARROW_TREE, _SPARE = 4, 3
+# A tree, whose leaves hold about so many rows, is used from so many rows on,
+_LEAF, _TREE_ROWS = 30, 500
+# up to so many features. Up to so many more it is used where few rows are within three
+# times the distance of the neighbours, as a look at some of them tells; elsewhere
+# products take less time, by a factor of up to four.
+_NARROW_TREE, _WIDE_TREE, _TIMES, _FEW_NEAR, _SOME = 8, 30, 3, 0.2, 16
 # Above so many rows of at most so many features scikit-learn's search is faster.
 _MANY_ROWS, _NARROW = 4000, 64
 
@@ -114,10 +115,13 @@ def nearest_neighbours(X: AnyMatrix, q: int) -> Neighbours:
     n = X.shape[0]
     q = min(q, n - 1)
     if q and not sparse.issparse(X):
-        if X.shape[1] <= TREE_FEATURES and n > _TREE_ROWS:
+        if tree_pays(X, q):
             return _by_tree(np.asarray(X, dtype=np.float64), q)
         if X.shape[1] <= _NARROW and n > _MANY_ROWS:
-            return _by_blocks(np.asarray(X, dtype=np.float64), q)
+            X = np.asarray(X, dtype=np.float64)
+            found = _brute(X, q).kneighbors(return_distance=False)
+            index, squares = _measured(X, X, found)
+            return Neighbours(index=index, squared_distance=squares)
     index = np.empty((n, q), dtype=np.intp)
     distance = np.empty((n, q))
     for rows, block in squared_distance_blocks(X):
@@ -138,20 +142,47 @@ def nearest_rows(
     (array([[1., 2.]]), array([[0, 1]]))
     """
     if sparse.issparse(X):
-        from sklearn.neighbors import NearestNeighbors
-
-        search = NearestNeighbors(n_neighbors=q, algorithm="brute").fit(X)
-        distance, index = search.kneighbors(Y)
+        distance, index = _brute(X, q).kneighbors(Y)
         return distance, index
-    if X.shape[1] <= _NARROW_TREE:
-        return _tree_search(X, Y, q)
     X, Y = np.asarray(X, dtype=np.float64), np.asarray(Y, dtype=np.float64)
+    if tree_pays(X, q):
+        return _tree_search(X, Y, q)
     origin = np.median(X, axis=0)
-    squares, index, doubtful = _by_products(X, Y, q, origin, np.float32)
-    if doubtful.any():
-        again = _by_products(X, Y[doubtful], q, origin, np.float64)
-        squares[doubtful], index[doubtful] = again[:2]
+    index = _brute(X - origin, q).kneighbors(Y - origin, return_distance=False)
+    index, squares = _measured(X, Y, index)
     return np.sqrt(squares), index
+
+
+def tree_pays(X: FloatArray, q: int) -> bool:
+    """Tell whether a tree of the rows of X finds q neighbours soonest."""
+    n, m = X.shape
+    if n <= _TREE_ROWS or m > _WIDE_TREE:
+        return False
+    if m <= _NARROW_TREE:
+        return True
+    D = cdist(X[:: n // _SOME], X)
+    near = np.partition(D, min(q, n - 1), axis=1)[:, min(q, n - 1), None]
+    return float(np.mean(_TIMES * near > D)) < _FEW_NEAR
+
+
+def _brute(X: AnyMatrix, q: int) -> Any:
+    """Return scikit-learn's search, which takes products and keeps what is least."""
+    from sklearn.neighbors import NearestNeighbors
+
+    return NearestNeighbors(n_neighbors=q, algorithm="brute").fit(X)
+
+
+def _measured(
+    X: FloatArray, Y: FloatArray, index: npt.NDArray[np.intp]
+) -> tuple[npt.NDArray[np.intp], FloatArray]:
+    """Return neighbours by their squared distances, measured without products."""
+    squares = np.empty(index.shape)
+    for j, column in enumerate(index.T):
+        D = Y - X[column]
+        squares[:, j] = np.einsum("ij,ij->i", D, D)
+    order = np.lexsort((index, squares), axis=1)
+    index = np.take_along_axis(index, order, axis=1)
+    return index.astype(np.intp), np.take_along_axis(squares, order, axis=1)
 
 
 def _tree_search(
@@ -159,39 +190,6 @@ def _tree_search(
 ) -> tuple[FloatArray, npt.NDArray[np.intp]]:
     distance, index = cKDTree(X, leafsize=_LEAF).query(Y, list(range(1, q + 1)))
     return distance, index
-
-
-def _by_products(
-    X: FloatArray, Y: FloatArray, q: int, origin: FloatArray, dtype: Any
-) -> tuple[FloatArray, npt.NDArray[np.intp], npt.NDArray[np.bool_]]:
-    """Take some more than q candidates by products in a precision, measure them.
-
-    The third array tells for which rows of Y rounding may have hidden a nearer row.
-    """
-    n, m = X.shape
-    count = min(q + _SPARE, n)
-    B, C = (X - origin).astype(dtype), (Y - origin).astype(dtype)
-    level = np.einsum("ij,ij->i", B, B)
-    # One product gives ||b||^2 - 2 b.y, the squared distance but for ||y||^2.
-    shifted = np.vstack([-2 * B.T, level])
-    widened = np.hstack([C, np.ones((len(C), 1), dtype)])
-    index = np.empty((len(Y), q), dtype=np.intp)
-    squares = np.empty((len(Y), q))
-    doubtful = np.zeros(len(Y), dtype=bool)
-    reach = np.sqrt(float(level.max(initial=0)))
-    for first in range(0, len(Y), _SLAB_ROWS):
-        rows = slice(first, first + _SLAB_ROWS)
-        near, value = smallest(widened[rows] @ shifted, count)
-        D = X[near] - Y[rows, None]
-        found = np.einsum("ijk,ijk->ij", D, D)
-        order = np.lexsort((near, found), axis=1)[:, :q]
-        index[rows] = np.take_along_axis(near, order, axis=1)
-        squares[rows] = np.take_along_axis(found, order, axis=1)
-        own = np.einsum("ij,ij->i", C[rows], C[rows], dtype=np.float64)
-        slack = m * np.finfo(dtype).eps * (np.sqrt(own) + reach) ** 2
-        if count < n:
-            doubtful[rows] = squares[rows, -1] > own + value[:, -1] - slack
-    return squares, index, doubtful
 
 
 def _by_tree(X: FloatArray, q: int) -> Neighbours:
@@ -204,23 +202,6 @@ def _by_tree(X: FloatArray, q: int) -> Neighbours:
     return Neighbours(
         index=index[rest].reshape(shape).astype(np.intp),
         squared_distance=(distance[rest] ** 2).reshape(shape),
-    )
-
-
-def _by_blocks(X: FloatArray, q: int) -> Neighbours:
-    """Let scikit-learn find the neighbours; measure distances without products."""
-    from sklearn.neighbors import NearestNeighbors
-
-    search = NearestNeighbors(n_neighbors=q, algorithm="brute").fit(X)
-    index = search.kneighbors(return_distance=False)
-    squares = np.empty(index.shape)
-    for j in range(q):
-        D = X - X[index[:, j]]
-        squares[:, j] = np.einsum("ij,ij->i", D, D)
-    order = np.argsort(squares, axis=1, kind="stable")
-    return Neighbours(
-        index=np.take_along_axis(index, order, axis=1).astype(np.intp),
-        squared_distance=np.take_along_axis(squares, order, axis=1),
     )
 
 
