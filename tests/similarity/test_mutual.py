@@ -6,7 +6,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.sparse.csgraph import connected_components, minimum_spanning_tree
 from scipy.spatial.distance import cdist
-from scipy.spatial.distance import cdist
 from sklearn.datasets import make_blobs
 
 from symmf.errors import InputError
