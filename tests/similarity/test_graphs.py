@@ -21,7 +21,6 @@ from symmf.similarity import transforms as transforms_module
 from symmf.similarity.graphs import neighbours as neighbours_module
 from symmf.similarity.graphs.neighbours import (
     nearest_neighbours,
-    nearest_rows,
     smallest,
     squared_distance_blocks,
 )
@@ -125,15 +124,6 @@ def test_cosines_of_rows_that_share_nothing_are_exactly_zero(rng, make):
     unit = X / np.maximum(np.linalg.norm(X, axis=1), 1e-300)[:, None]
     i, j = np.nonzero(A)
     np.testing.assert_allclose(A[i, j], (unit @ unit.T)[i, j], atol=1e-15)
-
-
-@pytest.mark.parametrize("m", [2, 15, 16])
-def test_nearest_rows_of_others_are_exact(rng, m):
-    X, Y = rng.standard_normal((700, m)), rng.standard_normal((40, m))
-    distance, index = nearest_rows(X, Y, 3)
-    D = np.linalg.norm(Y[:, None] - X[None], axis=2)
-    np.testing.assert_array_equal(index, np.argsort(D, axis=1)[:, :3])
-    np.testing.assert_allclose(distance, np.sort(D, axis=1)[:, :3], rtol=1e-12)
 
 
 def test_a_large_offset_does_not_blur_distances(rng):
