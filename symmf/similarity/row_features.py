@@ -249,18 +249,9 @@ def sparse_squared_norms(X: AnyMatrix, mu: FloatArray | None) -> FloatArray:
         norms[rows] = np.asarray(part.sum(axis=1)).ravel()
     if wide_mu is None:
         return norms
-    return centred_squared_norms(norms, to_mu, wide_mu, X.dtype)
-
-
-def centred_squared_norms(
-    squares: FloatArray, to_mu: FloatArray, mu: FloatArray, dtype: Any
-) -> FloatArray:
-    """Return ||x||^2 - 2 <x, mu> + ||mu||^2, or zero where that is mere rounding.
-
-    The terms cancel for a row near mu; unit rows made of noise would be the result.
-    """
-    largest = squares + float(mu @ mu)
+    largest = norms + float(wide_mu @ wide_mu)
     out = np.asarray(largest - 2 * to_mu)
-    rounding = max(8 * np.finfo(np.float64).eps, 4 * float(np.finfo(dtype).eps) ** 2)
-    out[out <= rounding * largest] = 0.0
+    # The terms cancel for a row near mu; unit rows made of noise would be the result.
+    single = 4 * float(np.finfo(X.dtype).eps) ** 2
+    out[out <= max(8 * np.finfo(np.float64).eps, single) * largest] = 0.0
     return out

@@ -345,11 +345,6 @@ def test_wrong_options_get_a_sentence(rng, name, options, sentence):
         build_similarity(rng.random((10, 2)), name, **options)
 
 
-def test_wrong_weighting_gets_a_sentence(rng):
-    with pytest.raises(InputError, match="'binary', 'heat' or 'cosine'"):
-        neighbour_graph(rng.random((10, 2)), weighting="cos")
-
-
 @given(
     hnp.arrays(
         np.float64,

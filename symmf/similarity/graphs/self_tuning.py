@@ -12,6 +12,7 @@ import numpy as np
 from scipy import sparse
 
 from symmf.common.notation import AnyMatrix, FloatArray
+from symmf.common.validation import check_number
 from symmf.errors import InputError
 from symmf.similarity.graphs.neighbours import (
     Neighbours,
@@ -68,7 +69,11 @@ def gaussian(
     array([[0.   , 0.607],
            [0.607, 0.   ]])
     """
-    s = _typical_distance(X, "median") if scale == "median" else _positive(scale)
+    if scale == "median":
+        s = _typical_distance(X, "median")
+    else:
+        check_number("scale", scale, above=0)
+        s = scale
     A = _dense_distances(X)
     A *= -1 / (2 * s * s)
     np.exp(A, out=A)
@@ -192,15 +197,10 @@ def neighbour_graph(
     if weighting == "binary":
         weights: FloatArray = np.ones(near.index.shape)
     elif weighting == "heat":
-        mean = heat_scale is None
-        t = _typical_distance(X, "mean") if mean else _positive(heat_scale)
+        t = _typical_distance(X, "mean") if heat_scale is None else heat_scale
         weights = np.exp(-near.squared_distance / (2 * t * t))
-    elif weighting == "cosine":
-        weights = _cosines(X, near)
     else:
-        raise InputError(
-            f"weighting is 'binary', 'heat' or 'cosine', not {weighting!r}."
-        )
+        weights = _cosines(X, near)
     return SparseOperator(either_way(near.index, weights))
 
 
@@ -208,17 +208,8 @@ def _check_neighbours(asked: Any, n: int) -> int:
     """Return the number of neighbours to look for, at most n - 1."""
     if asked is None:
         return min(default_neighbours(n), n - 1)
-    if isinstance(asked, bool) or not isinstance(asked, int | np.integer) or asked < 1:
-        raise InputError(f"n_neighbors must be a whole number >= 1, not {asked!r}.")
+    check_number("n_neighbors", asked, least=1, whole=True)
     return min(int(asked), n - 1)
-
-
-def _positive(scale: Any) -> float:
-    """Return a scale given as a number."""
-    number = isinstance(scale, int | float | np.number)
-    if not number or not np.isfinite(scale) or scale <= 0:
-        raise InputError(f"The scale of a graph is a number > 0, not {scale!r}.")
-    return float(scale)
 
 
 def _cosines(X: AnyMatrix, near: Neighbours) -> FloatArray:
