@@ -74,7 +74,7 @@ def test_all_rows_as_landmarks_are_the_usual_fit(rings) -> None:
 
 
 def test_many_rows_in_memory_have_landmarks_of_themselves(monkeypatch, rings) -> None:
-    X, y = rings
+    X, y = np.hstack([rings[0], np.zeros((4000, 2))]), rings[1]
     monkeypatch.setattr(landmarks, "MANY_ROWS", 3000)
     monkeypatch.setattr(landmarks, "_FEWEST", 500)
     model = SymMF(2, random_state=0).fit(X)
