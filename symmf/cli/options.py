@@ -89,11 +89,12 @@ def _datasets(context: click.Context) -> Iterable[str]:  # noqa: ARG001
 
 def _experiments(context: click.Context) -> Iterable[str]:
     from symmf.common.shipped import reference_folder
-    from symmf.experiment.store.places import own_experiments
+    from symmf.experiment.store.places import experiment_folders
 
     results = Path(context.params.get("results") or "results")
-    names = own_experiments(results) or own_experiments(reference_folder())
-    return names or own_experiments(results / "reference")
+    places = (results, reference_folder(), results / "reference")
+    found = next(filter(None, map(experiment_folders, places)), [])
+    return [folder.name for folder in found]
 
 
 complete_configs = _completer(_configs, files=True)

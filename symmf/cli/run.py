@@ -116,7 +116,7 @@ def run(
         plans: list[Plan] = []
         begun = _begin(study, plans, jobs, local=dask is None, quiet=quiet)
         if dry_run:
-            _show_estimates(list(begun), jobs, results, **choices)
+            _show_estimates(begun, jobs, results, **choices)
             return
         with make_progress(quiet=quiet, n_experiments=len(study.names)) as progress:
             summary = runner.run(begun, backend=backend, listener=progress, **choices)
@@ -148,6 +148,8 @@ def _begin(
                 say(f"Warning: {warning}", err=True)
         plans.append(plan)
         yield plan
+        # It is done: many experiments need not fit in memory together.
+        plan.datasets = ()
 
 
 def _told(study: Study, *, quiet: bool) -> Iterator[Plan]:
@@ -178,7 +180,7 @@ def _backend(jobs: int, *, dask: str | None, dry_run: bool) -> Backend:
 
 
 def _show_estimates(
-    plans: list[Plan],
+    begun: Iterator[Plan],
     jobs: int,
     results: Path,
     *,
@@ -193,11 +195,11 @@ def _show_estimates(
 
     del fail_fast
     reference = results_place(results, reference=True).folder
-    found = [
-        estimate(plan, fresh=fresh, retry_failed=retry_failed, reference=reference)
-        for plan in plans
-    ]
-    for plan in plans:
+    found = []
+    for plan in begun:
+        found.append(
+            estimate(plan, fresh=fresh, retry_failed=retry_failed, reference=reference)
+        )
         for text in plan.notices():
             say(f"{plan.name}: {text}")
     for cost in found:

@@ -11,7 +11,8 @@ from symmf.cli.options import complete_experiments, plugin_option, results_optio
 from symmf.cli.terminal import say
 
 if TYPE_CHECKING:
-    from symmf.experiment.again import Finished, TrialVerdict, Verification
+    from symmf.experiment.again import Finished
+    from symmf.experiment.verify import TrialVerdict, Verification
 
 SHOWN = 5
 
@@ -113,7 +114,7 @@ def verify(
     nothing to compare, 3 data are missing.
     """
     from symmf.errors import InputError
-    from symmf.experiment import again
+    from symmf.experiment import verify as comparison
     from symmf.experiment.store.places import Source, results_place
 
     place = results_place(results, reference=True)
@@ -121,8 +122,9 @@ def verify(
         raise InputError(f"There is no reference study, neither in {results} nor here.")
     say(f"Reference: {place.folder}")
     if sample is None:
-        found = again.verify(results, place.folder, experiments)
-        if not any(v.count(again.Agreement.EQUAL) + len(v.different()) for v in found):
+        found = comparison.verify(results, place.folder, experiments)
+        equal = comparison.Agreement.EQUAL
+        if not any(v.count(equal) or v.different() for v in found):
             _show(found)
             raise InputError(
                 f"No own trial in {results} has a key of the reference. Run one of its "
@@ -137,18 +139,18 @@ def verify(
 def _sampled(
     folder: Path, sample: int, seed: int, experiments: tuple[str, ...], jobs: int | None
 ) -> list[Verification]:
-    from symmf.experiment import again
+    from symmf.experiment import verify as comparison
     from symmf.experiment.run.backend import default_jobs
     from symmf.experiment.run.local_pool import LocalPool
 
     with LocalPool(jobs or default_jobs()) as pool:
-        return again.verify_sample(
+        return comparison.verify_sample(
             folder, sample, seed=seed, experiments=experiments, backend=pool
         )
 
 
 def _exit_code(found: list[Verification]) -> int:
-    from symmf.experiment.again import Agreement
+    from symmf.experiment.verify import Agreement
 
     if any(v.different() for v in found):
         return 1
@@ -156,7 +158,7 @@ def _exit_code(found: list[Verification]) -> int:
 
 
 def _show(found: list[Verification]) -> None:
-    from symmf.experiment.again import Agreement
+    from symmf.experiment.verify import Agreement
 
     for one in found:
         counts = [

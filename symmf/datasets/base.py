@@ -45,8 +45,8 @@ class Dataset:
         What a row is.
     image_shape : tuple of int or None
         ``X[i].reshape(image_shape)`` is image i (row-major), if rows are images.
-    class_ids : tuple of int
-        ``class_ids[j]`` is the identity of class j in the data's own file.
+    class_ids : tuple of int or str
+        ``class_ids[j]`` is what class j is called in the data's own file.
     digest : str
         SHA-256 over the shapes, types and bytes of ``X`` and ``y``.
     """
@@ -57,7 +57,7 @@ class Dataset:
     title: str
     kind: Kind
     image_shape: tuple[int, ...] | None = None
-    class_ids: tuple[int, ...]
+    class_ids: tuple[int | str, ...]
     digest: str
 
     @classmethod

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from symmf.errors import InputError
 from symmf.experiment.values import canonical_json
+from symmf.plugins import REGISTRY
 
 if TYPE_CHECKING:
     from symmf.common.notation import AnyMatrix, LabelArray
@@ -44,6 +45,8 @@ FILE_OPTIONS = (
     "image_side",
 )
 
+_KINDS: dict[str, Kind] = {"documents": "text", "graph": "matrix"}
+
 
 def load_data(name: str, options: Mapping[str, Any]) -> Dataset:
     """Load a data set; with the option ``features``, turn all of it into features.
@@ -56,7 +59,6 @@ def load_data(name: str, options: Mapping[str, Any]) -> Dataset:
     """
     from symmf.datasets import load_dataset, load_wider
     from symmf.features.preprocess import preprocess
-    from symmf.plugins import REGISTRY
 
     rest = dict(options)
     steps, batch = rest.pop(FEATURES, None), rest.pop(LEARN_FROM, None)
@@ -66,14 +68,9 @@ def load_data(name: str, options: Mapping[str, Any]) -> Dataset:
         data = spec.read(**rest)
     else:
         data = load_dataset(name, **rest)
-    if steps is None and batch is not None:
-        raise InputError(f"{LEARN_FROM} is for steps under {FEATURES}; name them.")
     if steps is None:
         return data
-    if isinstance(steps, str):
-        steps = [steps]
-    if not isinstance(steps, list) or not all(isinstance(s, str) for s in steps):
-        raise InputError(f"features is a step or a list of steps, not {steps!r}.")
+    steps = [steps] if isinstance(steps, str) else steps
     if batch is None:
         X = preprocess(data.X, steps)
         text = canonical_json([data.digest, steps])
@@ -105,22 +102,25 @@ def load_file(name: str, options: Mapping[str, Any]) -> Dataset:
         If the file is missing or cannot be read.
     """
     from symmf.datasets import Dataset
+    from symmf.features.columns import MixedColumns
     from symmf.features.text import count_terms
     from symmf.io.matrix import read_matrix
 
     rest = dict(options)
     path, title = Path(rest.pop(FILE)), rest.pop("title", name)
-    try:
-        found = read_matrix(path, **rest)
-    except TypeError as error:
-        raise InputError(f"{path}: an option does not fit ({error}).") from None
+    found = read_matrix(path, **rest)
     if found.y is None:
         raise InputError(
             f"{path.name} has no true classes. Name the column, variable or file that "
             "holds them: `dataset: {file: ..., labels: ...}`."
         )
+    X, kind = found.X, _KINDS.get(found.kind, "vector")
     if found.documents is not None:
-        X = count_terms(found.documents).counts
-        return Dataset.from_arrays(X, found.y, name=name, title=title, kind="text")
-    kind: Kind = "matrix" if found.kind == "graph" else "vector"
-    return Dataset.from_arrays(found.X, found.y, name=name, title=title, kind=kind)
+        words = found.stop_words if found.stop_words != "none" else None
+        X = count_terms(found.documents, stop_words=words).counts
+    elif hasattr(X, "columns"):  # a table with words or holes
+        asked = {name: rest[name] for name in ("categories", "missing") if name in rest}
+        X = MixedColumns(**asked).fit_transform(X)
+    data = Dataset.from_arrays(X, found.y, name=name, title=title, kind=kind)
+    # The classes keep the names they have in the file.
+    return dataclasses.replace(data, class_ids=tuple(found.classes))

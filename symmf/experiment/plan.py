@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -33,7 +34,7 @@ MOST_CHANGES = 4
 NO_MEMORY = "the data do not fit in memory. Ask for fewer samples."
 
 
-@dataclass(slots=True, kw_only=True)
+@dataclass(kw_only=True)
 class Plan:
     """One experiment of a run.
 
@@ -49,28 +50,28 @@ class Plan:
     selected: list[Trial]
     #: selected trials that cannot run here
     left_open: list[Trial] = field(default_factory=list)
-    _beside: Beside | None = field(default=None, repr=False)
-    _records: dict[str, Record] | None = field(default=None, repr=False)
 
     @property
     def data(self) -> Dataset:
         """The data set; of a collection, its first."""
         return self.datasets[0]
 
-    @property
+    @cached_property
     def records(self) -> dict[str, Record]:
         """What is finished, by key; read from the folder when first asked for."""
-        if self._records is None:
-            self.read_records()
-        assert self._records is not None
-        return self._records
+        keys = dict.fromkeys(trial.key for trial in self.trials)
+        found = {key: self.store.read(key) for key in keys}
+        return {key: record for key, record in found.items() if record is not None}
 
-    @property
+    @cached_property
     def beside(self) -> Beside:
         """What is finished and not asked for; read when first asked for."""
-        if self._beside is None:
-            self._beside = self.store.read_beside(self.config, self.facts, self.trials)
-        return self._beside
+        return self.store.read_beside(self.config, self.facts, self.trials)
+
+    def read_again(self) -> None:
+        """Forget what was read: another run may have ended since."""
+        for name in ("records", "beside"):
+            self.__dict__.pop(name, None)
 
     def notices(self) -> list[str]:
         """Say what becomes of results of another config that the folder holds."""
@@ -132,17 +133,6 @@ class Plan:
         """Return the trial of which the experiment wants an illustration."""
         name = self.config.illustration
         return next((trial for trial in self.trials if trial.method == name), None)
-
-    def read_records(self, *, set_aside: bool = False) -> None:
-        """Read the records of the whole grid; with the lock, move broken ones away."""
-        found = {}
-        for key in dict.fromkeys(trial.key for trial in self.trials):
-            record = self.store.read(key)
-            if record is not None:
-                found[key] = record
-            elif set_aside:
-                self.store.set_aside(key)
-        self._records, self._beside = found, None
 
 
 @dataclass(frozen=True, slots=True)

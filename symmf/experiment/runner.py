@@ -15,7 +15,7 @@ from symmf.errors import SymmfError
 from symmf.experiment.events import Journal, Listener
 from symmf.experiment.plan import Plan
 from symmf.experiment.recorder import Recorder
-from symmf.experiment.run.backend import Backend, default_jobs
+from symmf.experiment.run.backend import Backend, Update, default_jobs
 from symmf.experiment.run.local_pool import LocalPool
 from symmf.experiment.store.layout import ILLUSTRATION_FILE
 from symmf.experiment.store.lock import FolderLock
@@ -51,19 +51,6 @@ class Summary:
     def exit_code(self) -> int:
         """0 done, 1 some trials failed, 130 interrupted."""
         return 130 if self.interrupted else 1 if self.failed or self.problems else 0
-
-    def __add__(self, other: Summary) -> Summary:
-        """Return the summary of both runs together."""
-        return Summary(
-            ran=self.ran + other.ran,
-            skipped=self.skipped + other.skipped,
-            failed=self.failed + other.failed,
-            remaining=self.remaining + other.remaining,
-            interrupted=self.interrupted or other.interrupted,
-            statuses=Counter(self.statuses) + Counter(other.statuses),
-            failures=self.failures + other.failures,
-            problems=self.problems + other.problems,
-        )
 
 
 def run(
@@ -110,20 +97,22 @@ def run(
             # Workers begin to load while data and records are read.
             pool.warm_up()
             backend = pool
-        summary = Summary()
+        sessions = []
         for plan in plans:
-            summary += _run(
-                plan,
-                backend,
-                stop,
-                listener,
-                fresh=fresh,
-                retry_failed=retry_failed,
-                fail_fast=fail_fast,
+            sessions.append(
+                _run(
+                    plan,
+                    backend,
+                    stop,
+                    listener,
+                    fresh=fresh,
+                    retry_failed=retry_failed,
+                    fail_fast=fail_fast,
+                )
             )
-            if stop.is_set() or (fail_fast and summary.failed):
+            if stop.is_set() or (fail_fast and plan.failed()):
                 break
-        return replace(summary, interrupted=stop.is_set() and summary.remaining > 0)
+        return _summary(sessions, interrupted=stop.is_set())
 
 
 def _run(
@@ -135,13 +124,15 @@ def _run(
     fresh: bool,
     retry_failed: bool,
     fail_fast: bool,
-) -> Summary:
+) -> _Session:
     """Run one experiment, with its folder locked."""
     plan.store.prepare()
     with ExitStack() as stack:
         stack.enter_context(FolderLock(plan.store.folder))
         plan.store.clean()
-        plan.read_records(set_aside=True)
+        plan.read_again()
+        for key in {trial.key for trial in plan.trials} - plan.records.keys():
+            plan.store.set_aside(key)
         again = plan.selected if fresh else plan.failed() if retry_failed else []
         for key in {trial.key for trial in again}:
             plan.store.discard(key)
@@ -161,7 +152,7 @@ def _run(
                 session.finish(interrupted=True)
             raise
         session.finish(interrupted=stop.is_set())
-        return session.summary()
+    return session
 
 
 class _Session:
@@ -177,7 +168,6 @@ class _Session:
     ) -> None:
         self.plan, self.backend, self.stop = plan, backend, stop
         self.journal, self.recorder = journal, recorder
-        self.data = {data.digest: data for data in plan.datasets}
         self.skipped = plan.done()
         self.ran: set[str] = set()
         self.problems: list[str] = []
@@ -209,7 +199,7 @@ class _Session:
             todo = lost
 
     def _outcomes(self, todo: Sequence[Job]) -> Generator[tuple[Job, Outcome]]:
-        with closing(self.backend.run(todo, self.data, self.stop)) as updates:
+        with closing(self._updates(todo)) as updates:
             for update in updates:
                 trial = update.job.trial
                 about: dict[str, Any] = {
@@ -231,6 +221,10 @@ class _Session:
                     self.journal.tell("trial_lost", **about)
                 yield update.job, outcome
 
+    def _updates(self, jobs: Sequence[Job]) -> Generator[Update]:
+        data = {data.digest: data for data in self.plan.datasets}
+        return self.backend.run(jobs, data, self.stop)
+
     def illustrate(self) -> None:
         """Make the illustration that is asked for, if it is not there."""
         trial = self.plan.illustrated()
@@ -238,7 +232,7 @@ class _Session:
         if trial is None or path.is_file() or self.stop.is_set():
             return
         job = replace(_job(self.plan, trial), illustrate=True)
-        updates = self.backend.run([job], self.data, self.stop)
+        updates = self._updates([job])
         for outcome in [u.outcome for u in updates if u.outcome is not None]:
             if outcome.illustration is not None:
                 self.plan.store.write_file(path, outcome.illustration)
@@ -253,21 +247,26 @@ class _Session:
         left, failed = len(self.plan.missing()), len(self.plan.failed())
         self.journal.tell(kind, remaining=left, failed=failed)
 
-    def summary(self) -> Summary:
-        outcomes = [
-            self.plan.records[trial.key].outcome
-            for trial in self.plan.selected
-            if self.plan.is_done(trial)
-        ]
-        return Summary(
-            ran=len(self.ran),
-            skipped=self.skipped,
-            failed=sum(not outcome.ok for outcome in outcomes),
-            remaining=len(self.plan.missing()),
-            statuses=Counter(outcome.status for outcome in outcomes),
-            failures=_failures(self.plan),
-            problems=tuple(self.problems),
-        )
+
+def _summary(sessions: Sequence[_Session], *, interrupted: bool) -> Summary:
+    plans = [session.plan for session in sessions]
+    outcomes = [
+        plan.records[trial.key].outcome
+        for plan in plans
+        for trial in plan.selected
+        if plan.is_done(trial)
+    ]
+    remaining = sum(len(plan.missing()) for plan in plans)
+    return Summary(
+        ran=sum(len(session.ran) for session in sessions),
+        skipped=sum(session.skipped for session in sessions),
+        failed=sum(not outcome.ok for outcome in outcomes),
+        remaining=remaining,
+        interrupted=interrupted and remaining > 0,
+        statuses=Counter(outcome.status for outcome in outcomes),
+        failures=tuple(failure for plan in plans for failure in _failures(plan)),
+        problems=tuple(text for session in sessions for text in session.problems),
+    )
 
 
 def _job(plan: Plan, trial: Trial) -> Job:

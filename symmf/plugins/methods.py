@@ -8,7 +8,6 @@ import inspect
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -188,35 +187,22 @@ def _as_theirs(
 
 
 class OutsideEstimator:
-    """What a trial reads of a fitted estimator, taken from an outside one."""
+    """An outside clusterer with ``labels_`` as ours; ``inner`` is what was fitted."""
 
     def __init__(self, inner: Any) -> None:
         self.inner = inner
 
     def fit(self, X: Any) -> OutsideEstimator:
         """Fit, and take the labels from wherever the estimator has them."""
-        inner = self.inner
-        if not hasattr(inner, "fit"):
-            raise TypeError(f"{type(inner).__name__} has no method fit")
-        fitted = inner.fit(X)
-        inner = inner if fitted is None else fitted
+        fitted = self.inner.fit(X)
+        self.inner = inner = self.inner if fitted is None else fitted
         labels = getattr(inner, "labels_", None)
         if labels is None and hasattr(inner, "predict"):
             labels = inner.predict(X)
         if labels is None:
             raise TypeError(f"{type(inner).__name__} has no labels_ after fit")
         self.labels_ = _as_labels(labels, X.shape[0])
-        self._read(inner)
         return self
-
-    def _read(self, inner: Any) -> None:
-        for name in ("n_iter_", "stop_", "objective_", "solver_", "matrix_"):
-            value = getattr(inner, name, None)
-            if isinstance(value, (str, int, float, np.integer, np.floating)):
-                setattr(self, name, value)
-        history = getattr(inner, "history_", None)
-        if history is not None:
-            self.history_ = _as_history(history)
 
 
 def _as_labels(labels: Any, n: int) -> Any:
@@ -230,22 +216,3 @@ def _as_labels(labels: Any, n: int) -> Any:
     if found.dtype.kind in "fc" and not np.isfinite(found).all():
         raise ValueError("labels_ has entries that are not finite")
     return np.unique(found, return_inverse=True)[1].astype(np.int64)
-
-
-def _as_history(history: Any) -> SimpleNamespace:
-    """Read errors and seconds of attributes, of a mapping, or a list of errors."""
-    parts: dict[str, Any] = {}
-    for name in ("error", "split_error", "seconds"):
-        if isinstance(history, Mapping):
-            parts[name] = history.get(name)
-        else:
-            parts[name] = getattr(history, name, None)
-    if all(value is None for value in parts.values()):
-        parts["error"] = history
-    for name, value in parts.items():
-        if value is not None:
-            try:
-                parts[name] = np.asarray(value, dtype=np.float64).ravel()
-            except (TypeError, ValueError):
-                parts[name] = None
-    return SimpleNamespace(**parts)

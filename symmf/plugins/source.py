@@ -7,11 +7,13 @@ import inspect
 import re
 import sys
 import types
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 METHODS, DATASETS, METRICS = "METHODS", "DATASETS", "METRICS"
 SOLVERS, CONSTRAINTS, SIMILARITIES = "SOLVERS", "CONSTRAINTS", "SIMILARITIES"
@@ -142,8 +144,6 @@ def describe_package(path: Path, *, package: str) -> dict[str, Any]:
 
 def load_data(path: Path, *, source: dict[str, Any], name: str, options: Any) -> Any:
     """Call a function of DATASETS and return its arrays."""
-    import numpy as np
-
     from symmf.errors import DataError
 
     found = CodeSource(**source).objects(DATASETS)[name](**options)
@@ -196,34 +196,49 @@ def _problem(kind: str, name: Any, thing: Any) -> str:
     return ""
 
 
-def _parameters(thing: Callable[..., Any]) -> dict[str, Any]:
-    """Return the parameters with plain defaults, and whether any others are taken."""
-    try:
-        found = inspect.signature(thing).parameters.values()
-    except (TypeError, ValueError):
-        return {"names": {}, "others": True}
+def parameters_of(thing: Callable[..., Any]) -> dict[str, Any]:
+    """Return the parameters that a class or function takes by name, with defaults.
+
+    Examples
+    --------
+    >>> parameters_of(lambda X, size=2, **others: None)
+    {'X': None, 'size': 2}
+    """
     variable = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
-    names = {
-        p.name: None if p.default is p.empty else plain(p.default)
-        for p in found
+    return {
+        p.name: None if p.default is p.empty else p.default
+        for p in inspect.signature(thing).parameters.values()
         if p.kind not in variable
     }
-    return {
-        "names": names,
-        "others": any(p.kind is inspect.Parameter.VAR_KEYWORD for p in found),
-    }
+
+
+def _parameters(thing: Any) -> dict[str, Any]:
+    """Return the parameters as plain data, and whether any others are taken."""
+    try:
+        kinds = {p.kind for p in inspect.signature(thing).parameters.values()}
+    except (TypeError, ValueError):  # a metric object, or compiled code
+        return {"names": {}, "others": True}
+    names = {name: plain(value) for name, value in parameters_of(thing).items()}
+    return {"names": names, "others": inspect.Parameter.VAR_KEYWORD in kinds}
 
 
 def plain(value: Any) -> Any:
-    """Return plain data for a default; what is not plain is named by its type."""
+    """Return JSON data that stand for a parameter's value; of an object, its name.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> plain({"radius": np.float64(0.5), "shape": (2, 3), "kind": np.mean})
+    {'radius': 0.5, 'shape': [2, 3], 'kind': 'numpy.mean'}
+    """
+    if isinstance(value, (np.generic, np.ndarray)):
+        return value.tolist()
     if value is None or isinstance(value, (bool, int, float, str)):
         return value
     if isinstance(value, (list, tuple)):
         return [plain(item) for item in value]
-    if isinstance(value, dict):
+    if isinstance(value, Mapping):
         return {str(key): plain(item) for key, item in value.items()}
-    if hasattr(value, "item") and getattr(value, "ndim", 1) == 0:
-        return value.item()
     named = value if hasattr(value, "__qualname__") else type(value)
     return f"{named.__module__}.{named.__qualname__}"
 

@@ -12,17 +12,12 @@ from helpers.runner_cases import run_config, write_config
 
 from symmf.clustering import METHODS
 from symmf.errors import ConfigError, DataError, InputError
-from symmf.experiment.again import (
-    Agreement,
-    find_trial,
-    replay,
-    verify,
-    verify_sample,
-)
+from symmf.experiment.again import find_trial, replay
 from symmf.experiment.plan import make_plans
 from symmf.experiment.progress import estimate, survey
 from symmf.experiment.store.folder import ExperimentStore
 from symmf.experiment.store.trials_table import read_trials
+from symmf.experiment.verify import Agreement, verify, verify_sample
 
 pytestmark = pytest.mark.usefixtures("methods")
 
@@ -62,12 +57,6 @@ def test_a_row_is_enough_to_run_a_trial_again(study, pool):
         again = replay(found, pool)
         assert again.same
         assert again.outcome.status == status
-
-
-def test_the_grid_is_found_without_provenance(study, pool):
-    (study / "reference" / "tiny" / "provenance.json").unlink()
-    key = _key_of(study, "kmeans")
-    assert replay(find_trial([study / "reference"], key), pool).same
 
 
 def test_what_differs_is_named(study, pool):
@@ -206,7 +195,6 @@ def test_times_come_from_the_reference(study):
 
 
 def test_rows_of_earlier_versions_lack_columns(study):
-    (study / "reference" / "tiny" / "provenance.json").unlink()
     path = study / "reference" / "tiny" / "trials.csv"
     table = pd.read_csv(path, dtype=str, keep_default_na=False)
     earlier = ["silhouette", "solver", "matrix", "attempts", "labels_sha256", "options"]

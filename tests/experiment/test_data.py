@@ -167,3 +167,38 @@ def test_the_shipped_experiment_runs_on_a_small_batch(tmp_path, monkeypatch):
     assert plan.data.X.shape == (20, 30)
     np.testing.assert_allclose(np.linalg.norm(plan.data.X, axis=1), 1)
     assert run([plan], jobs=1).failed == 0
+
+
+OWN = """
+dataset: {{file: animals.csv, labels: species, id: name, drop: [note], {options}}}
+n_clusters: 2
+classes: [{classes}]
+methods: [kmeans]
+"""
+
+
+def plan_of_animals(folder, classes, options="categories: one-hot, missing: median"):
+    rows = [
+        f"n{i},{'' if i % 5 == 0 else i % 3 + i / 10},{'ABC'[i % 3]},said {i},"
+        f"{('ant', 'bee', 'cat')[i % 3]}"
+        for i in range(12)
+    ]
+    table = "\n".join(["name,size,home,note,species", *rows])
+    (folder / "animals.csv").write_text(f"{table}\n")
+    path = folder / "own.yaml"
+    path.write_text(OWN.format(classes=classes, options=options))
+    return make_plans([path], results=folder)[0]
+
+
+def test_classes_of_a_file_are_drawn_by_their_names(tmp_path):
+    plan = plan_of_animals(tmp_path, "cat, ant")
+    assert plan.data.class_ids == ("ant", "bee", "cat")
+    assert {trial.classes for trial in plan.trials} == {(0, 2)}
+    with pytest.raises(ConfigError, match=r"line 4: .* no class dog; known .*ant, bee"):
+        plan_of_animals(tmp_path, "cat, dog")
+
+
+def test_words_and_holes_of_a_file_become_numbers(tmp_path):
+    X = plan_of_animals(tmp_path, "cat, ant").data.X
+    assert X.shape == (12, 4)  # a number, and one of three words
+    assert np.isfinite(X).all()

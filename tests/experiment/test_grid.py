@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from symmf.common.seeds import generator, seed
-from symmf.common.yaml import Document, parse_yaml
+from symmf.common.yaml import parse_yaml
 from symmf.datasets import Dataset, load_dataset
 from symmf.errors import ConfigError
 from symmf.experiment.config.grid import (
@@ -23,9 +23,10 @@ from symmf.experiment.config.grid import (
     with_data,
 )
 from symmf.experiment.config.model import ExperimentConfig
-from symmf.experiment.config.resolve import parameters_of, plain, resolve
+from symmf.experiment.config.resolve import resolve
 from symmf.experiment.values import Trial
 from symmf.plugins import find_method
+from symmf.plugins.source import parameters_of, plain
 
 TEXT = """\
 name: study
@@ -163,14 +164,6 @@ def test_names_order_and_numbers_as_written():
 def test_a_trial_survives_its_dict():
     assert Trial.from_dict(SAMPLE.as_dict()) == SAMPLE
     assert Trial.from_dict(SAMPLE.as_dict()).key == SAMPLE.key
-
-
-def test_defaults_are_compared_as_plain_data():
-    assert plain({"shape": (2, 3), "kind": np.mean}) == {
-        "shape": [2, 3],
-        "kind": "numpy.mean",
-    }
-    assert plain(Document(source="", data=1)).endswith("yaml.Document")
 
 
 def test_facts_count_classes():

@@ -63,26 +63,6 @@ def test_a_killed_trial_alone_is_lost(tmp_path, pool):
     assert [outcome.status for outcome in found].count("ok") == 4
 
 
-def test_limits_end_one_trial_and_not_the_one_behind(tmp_path, pool):
-    entries = (
-        "instant, {method: sleeps, parameters: {seconds: 60}}, "
-        "{method: weighted}, {method: allocates, parameters: {gigabytes: 3}}, dies, "
-        "{method: instant, name: last}"
-    )
-    limits = "{seconds: 1, memory_gb: 0.5}"
-    jobs, data = make_jobs(tmp_path, f"[{entries}]", trials="1", limits=limits)
-    names = [job.trial.method for job in jobs]
-    found = dict(zip(names, outcomes(pool, jobs, data), strict=True))
-    assert {name: outcome.status.value for name, outcome in found.items()} == {
-        "instant": "ok",
-        "sleeps": "timeout",
-        "weighted": "ok",
-        "allocates": "memory",
-        "dies": "died",
-        "last": "ok",
-    }
-
-
 def test_data_that_a_worker_cannot_read_fail_their_trials_alone(tmp_path, pool):
     jobs, data = make_jobs(tmp_path, "[instant]", trials="3")
     other = replace(jobs[1], trial=replace(jobs[1].trial, data_digest="unreadable"))

@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from symmf.datasets import clustbench
-from symmf.experiment.again import Agreement, verify_sample
 from symmf.experiment.plan import make_plans
 from symmf.experiment.runner import run
 from symmf.experiment.store.trials_table import read_trials
+from symmf.experiment.verify import Agreement, verify_sample
 
 pytestmark = pytest.mark.slow
 CONFIG = Path(__file__).parents[2] / "configs" / "clustbench.yaml"

@@ -11,15 +11,19 @@ from symmf.common.seeds import generator, seed
 from symmf.common.yaml import Document, YamlPath
 from symmf.errors import ConfigError
 from symmf.experiment.config.messages import Problems, hint
-from symmf.experiment.config.model import ExperimentConfig, MethodEntry
+from symmf.experiment.config.model import (
+    MOST_TRIALS,
+    ExperimentConfig,
+    MethodEntry,
+)
 from symmf.experiment.values import Trial, canonical_json
+from symmf.plugins import find_method, identity_of, sources_of
 
 if TYPE_CHECKING:
     from symmf.datasets import Dataset
 
-# What a run lists without being asked to (`--max-trials`), and what it lists at all.
+# What a run lists without being asked to (`--max-trials`).
 MAX_TRIALS = 50_000
-MOST_TRIALS = 1_000_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,7 +50,7 @@ class Facts:
     n_samples: int
     n_features: int
     class_sizes: tuple[int, ...]
-    class_ids: tuple[int, ...] = ()
+    class_ids: tuple[int | str, ...] = ()
     behaviours: Mapping[str, int | str] = field(default_factory=dict)
     plugins: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     members: tuple[MemberFacts, ...] = ()
@@ -78,19 +82,20 @@ def with_data(
         For a K that the data cannot give, classes that are not there, and a data set
         of a single class.
     """
-    from symmf.plugins import find_method, identity_of, sources_of
-
     members, name = config.dataset.members, config.dataset.name
     problems = Problems(document)
     if not config.n_clusters:
         for i, data in enumerate(datasets):
             if data.n_classes < 2:
                 which = "" if members is None else f" {canonical_json(members[i])}"
-                text = f"{name}{which} has one class, so there is nothing to find."
                 place: YamlPath = (
                     ("dataset", "members", i) if which else ("n_clusters",)
                 )
-                problems.add(place, f"{text} Leave it out.")
+                problems.add(
+                    place,
+                    f"{name}{which} has one class, so there is nothing to find. Leave "
+                    "it out.",
+                )
         if members is None:
             listed = isinstance(config.classes, list)
             k = len(config.classes) if listed else datasets[0].n_classes
@@ -105,21 +110,29 @@ def with_data(
             if (sources := sources_of(methods[entry.entry], entry.parameters))
         },
     )
+    _check_classes(config, facts, problems)
+    problems.raise_if_any()
+    return config, facts
+
+
+def _check_classes(config: ExperimentConfig, facts: Facts, problems: Problems) -> None:
+    """Refuse more clusters than there are classes, and classes that are not there."""
+    name = config.dataset.name
     limit = len(facts.class_sizes) or facts.n_samples
     what = "classes" if facts.class_sizes else "samples"
+    listed = config.classes if isinstance(config.classes, list) else None
     for i, k in enumerate(config.n_clusters):
         if k > limit:
             text = f"n_clusters {k} is more than the {limit} {what} of {name}."
             problems.add(("n_clusters", i), f"{text} Use at most {limit}.")
-        if isinstance(config.classes, list) and k != len(config.classes):
-            text = f"{len(config.classes)} classes are listed, so n_clusters cannot be"
-            problems.add(("n_clusters", i), f"{text} {k}.")
-    for i, identity in enumerate(config.classes if facts.class_sizes else ()):
-        if isinstance(config.classes, list) and identity not in facts.class_ids:
-            near = hint(str(identity), map(str, facts.class_ids))
-            problems.add(("classes", i), f"{name} has no class {identity}; {near}")
-    problems.raise_if_any()
-    return config, facts
+        if listed is not None and k != len(listed):
+            text = f"{len(listed)} classes are listed, so n_clusters cannot be {k}."
+            problems.add(("n_clusters", i), text)
+    known = [str(identity) for identity in facts.class_ids]
+    for i, wanted in enumerate(listed or () if facts.class_ids else ()):
+        if str(wanted) not in known:
+            text = f"{name} has no class {wanted}; {hint(str(wanted), known)}"
+            problems.add(("classes", i), text)
 
 
 def _of_one(data: Dataset) -> dict[str, Any]:
@@ -138,7 +151,6 @@ def _of_one(data: Dataset) -> dict[str, Any]:
 
 def _of_members(datasets: Sequence[Dataset]) -> dict[str, Any]:
     digests = canonical_json([data.digest for data in datasets])
-    names = [item.name for item in fields(MemberFacts)]
     return {
         "data_digest": hashlib.sha256(digests.encode()).hexdigest(),
         "n_samples": sum(data.n_samples for data in datasets),
@@ -146,7 +158,10 @@ def _of_members(datasets: Sequence[Dataset]) -> dict[str, Any]:
         "class_sizes": (),
         "members": tuple(
             MemberFacts(
-                data_digest=data.digest, **{n: getattr(data, n) for n in names[1:]}
+                data_digest=data.digest,
+                n_samples=data.n_samples,
+                n_features=data.n_features,
+                n_classes=data.n_classes,
             )
             for data in datasets
         ),
@@ -175,7 +190,8 @@ def _classes(
 ) -> tuple[int, ...]:
     """Return the classes of a trial: drawn, the largest, or those that are listed."""
     if isinstance(config.classes, list) and facts.class_ids:
-        return tuple(sorted(facts.class_ids.index(c) for c in config.classes))
+        known = [str(identity) for identity in facts.class_ids]
+        return tuple(sorted(known.index(str(wanted)) for wanted in config.classes))
     if config.classes == "largest" and facts.class_sizes:
         sizes = facts.class_sizes
         largest = sorted(range(len(sizes)), key=lambda c: (-sizes[c], c))
@@ -187,34 +203,21 @@ def _weights(entry: MethodEntry) -> Sequence[float | None]:
     return entry.lambdas or (None,)
 
 
-def count_trials(config: ExperimentConfig) -> int:
-    """Return how many trials :func:`expand` would list."""
-    readings = sum(len(_weights(entry)) for entry in config.methods)
-    return _count_settings(config) * config.trials * readings
-
-
-def _count_settings(config: ExperimentConfig) -> int:
-    """Count the K, or the members of a collection."""
-    if config.dataset.members is not None:
-        return len(config.dataset.all_options())
-    # `classes` of a single data set is one K, known when it is loaded.
-    return max(1, len(config.n_clusters))
-
-
 def check_trials(
     config: ExperimentConfig, document: Document, limit: int = MAX_TRIALS
 ) -> None:
     """Refuse a resolved config of more trials than one means to run by accident."""
-    count = count_trials(config)
+    members = config.dataset.members
+    # `classes` of a single data set is one K, known when it is loaded.
+    settings = max(1, len(config.n_clusters if members is None else members))
+    readings = sum(len(_weights(entry)) for entry in config.methods)
+    count = settings * config.trials * readings
     if count > limit:
-        where = document.where(("trials",))
-        settings = _count_settings(config)
-        per_draw = count // (settings * config.trials)
-        what = "K" if config.dataset.members is None else "members"
+        what = "K" if members is None else "members"
         more = f"or allow as many with --max-trials {count}"
         raise ConfigError(
-            f"{document.source}, {where}: {count:,} trials are asked for "
-            f"({settings} {what} x {config.trials:,} draws x {per_draw} "
+            f"{document.source}, {document.where(('trials',))}: {count:,} trials are "
+            f"asked for ({settings} {what} x {config.trials:,} draws x {readings} "
             f"entries with their lambdas), more than {limit:,}. Ask for fewer"
             f"{f', {more}' if count <= MOST_TRIALS else ''}."
         )
@@ -227,24 +230,11 @@ def expand(config: ExperimentConfig, facts: Facts) -> list[Trial]:
     Trials come before methods, so that an interrupted run leaves whole comparisons.
     Of a collection, each member is a draw: trial t of member i has the number
     i * trials + t.
-
-    Raises
-    ------
-    ConfigError
-        If there are more trials than any run may list, or facts of other members than
-        the config's.
     """
-    if len(facts.members) != (
-        0 if config.dataset.members is None else len(config.dataset.all_options())
-    ):
+    if len(facts.members) != len(config.dataset.members or ()):
         raise ConfigError(
             f"The experiment {config.name} lists other members than those it was run "
             "on. Run it again."
-        )
-    if count_trials(config) > MOST_TRIALS:
-        raise ConfigError(
-            f"The experiment {config.name} has {count_trials(config):,} trials; at "
-            f"most {MOST_TRIALS:,} can be listed."
         )
     return [
         _trial(config, facts, entry, k, t, weight)

@@ -16,7 +16,6 @@ from symmf.errors import ConfigError
 
 # A file with hundreds of problems is the wrong file; the first ones show it.
 MAX_LISTED = 20
-_BOOLEAN_WORDS = {"yes", "no", "on", "off", "y", "n", "true", "false"}
 _EXPECTED = {
     "string_type": "text",
     "int_type": "a whole number",
@@ -133,7 +132,7 @@ def _sentence(
         return f"{name}: {message}, not {shown(given)}."
     # A single value where a list may stand is written without an index.
     word = document.words.get(place) or document.words.get(place[:-1], "")
-    if isinstance(given, bool) and word.lower() in _BOOLEAN_WORDS:
+    if isinstance(given, bool) and word:
         quotes = f' Write "{word}" in quotes if you mean the word.'
         return (
             f"{name} must be {expected}, but YAML reads {word} as {shown(given)}."

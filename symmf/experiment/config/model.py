@@ -14,14 +14,12 @@ from pydantic import (
     GetJsonSchemaHandler,
     PlainSerializer,
     ValidationError,
-    WithJsonSchema,
     field_validator,
     model_serializer,
     model_validator,
 )
 from pydantic.json_schema import JsonSchemaValue
 
-from symmf.common.validation import nearest
 from symmf.common.yaml import Document, dump_yaml, read_yaml, shown
 from symmf.errors import ConfigError
 from symmf.experiment.config.messages import explain
@@ -31,6 +29,12 @@ from symmf.experiment.data import FILE, MEMBERS
 from symmf.experiment.values import canonical_json, is_reserved
 from symmf.metrics import METRICS
 
+# Keys that change no result, only how it is shown, stopped or compared.
+SHOWN = frozenset(
+    {"title", "note", "role", "limits", "proposed", "published", "illustration"}
+    | {"figures"}
+)
+SHOWN_OF_METHODS = frozenset({"label", "paper_row", "primary"})
 NAME = r"^[A-Za-z0-9][A-Za-z0-9._-]*$"
 
 
@@ -38,110 +42,67 @@ def _as_list(value: Any) -> Any:
     return list(value) if isinstance(value, (list, tuple)) else [value]
 
 
-def _one_or_many(item: dict[str, Any]) -> WithJsonSchema:
-    many = {"type": "array", "items": item, "minItems": 1}
-    return WithJsonSchema({"anyOf": [item, many]})
-
-
-Steps = Annotated[
-    list[str],
-    BeforeValidator(_as_list),
-    WithJsonSchema(
-        {
-            "anyOf": [
-                {"type": "string"},
-                {"type": "array", "items": {"type": "string"}},
-            ]
-        }
-    ),
-]
-Weights = Annotated[
-    list[Annotated[float, Field(ge=0, allow_inf_nan=False)]],
-    BeforeValidator(_as_list),
-    Field(min_length=1),
-    _one_or_many({"type": "number", "minimum": 0}),
-]
-ClassList = Annotated[list[int], Field(min_length=1)]
 # A word in the file, an empty list in the config.
 CLASSES = "classes"
 # All members of a collection, or those of at most so many samples.
 ALL, MOST_SAMPLES = "all", "most_samples"
+# The most trials for a K, so that no grid is larger than memory.
+MOST_TRIALS = 1_000_000
 
 
 def _as_counts(value: Any) -> Any:
     if value == CLASSES:
         return []
     values = _as_list(value)
-    if not values:
+    if not values or isinstance(value, str):
         raise ValueError(f"give at least one number, or the word {CLASSES}")
-    if isinstance(value, str) and nearest(value, [CLASSES]):
-        raise ValueError(f'did you mean "{CLASSES}", the number of true classes?')
     return values
 
 
-def _from_counts(values: list[int]) -> Any:
-    return values or CLASSES
-
-
-_COUNT = {"type": "integer", "minimum": 1}
-Counts = Annotated[
-    list[Annotated[int, Field(ge=1)]],
-    BeforeValidator(_as_counts),
-    PlainSerializer(_from_counts),
-    WithJsonSchema(
-        {
-            "anyOf": [
-                _COUNT,
-                {"type": "array", "items": _COUNT, "minItems": 1},
-                {"const": CLASSES},
-            ]
-        }
-    ),
-]
-
-
-def _check_members(value: Any) -> Any:
+def _as_members(value: Any) -> Any:
     """Refuse what no collection could mean; options are checked with its loader."""
-    if value in (None, ALL):
-        return value
-    if isinstance(value, list) and value:
-        if all(isinstance(item, dict) and item for item in value):
+    match value:
+        case None | "all":
             return value
-        raise ValueError(
-            "a member is given by its options, such as {set: fcps/atom}, not "
-            f"{shown(next(i for i in value if not isinstance(i, dict) or not i))}"
-        )
-    if isinstance(value, dict) and value.keys() == {MOST_SAMPLES}:
-        most = value[MOST_SAMPLES]
-        if type(most) is int and most > 0:
+        case {"most_samples": int(), **rest} if not rest:
             return value
-        raise ValueError(f"{MOST_SAMPLES} is a whole number, not {shown(most)}")
-    near = nearest(value, [ALL]) if isinstance(value, str) else None
-    if isinstance(value, dict) and len(value) == 1:
-        near = nearest(next(iter(value)), [MOST_SAMPLES])
-    mean = f'; did you mean "{near}"?' if near else ""
+        case [_, *_] if all(isinstance(item, dict) and item for item in value):
+            return value
     raise ValueError(
-        f"write {ALL}, {{{MOST_SAMPLES}: N}} or a list of options, not "
-        f"{shown(value)}{mean}".rstrip("?")
+        f"write {ALL}, {{{MOST_SAMPLES}: N}} or a list with the options of each, such "
+        f"as [{{set: fcps/atom}}], not {shown(value)}"
     )
 
 
+# What stands in the file may be shorter than what the config holds: the validator
+# brings it into shape, and editors are told of both.
+Steps = Annotated[
+    list[str], BeforeValidator(_as_list, json_schema_input_type=str | list[str])
+]
+_Weight = Annotated[float, Field(ge=0, allow_inf_nan=False)]
+_WeightList = Annotated[list[_Weight], Field(min_length=1)]
+Weights = Annotated[
+    _WeightList,
+    BeforeValidator(_as_list, json_schema_input_type=_Weight | _WeightList),
+]
+_Count = Annotated[int, Field(ge=1)]
+_CountList = Annotated[list[_Count], Field(min_length=1)]
+Counts = Annotated[
+    list[_Count],
+    BeforeValidator(
+        _as_counts, json_schema_input_type=_Count | _CountList | Literal["classes"]
+    ),
+    PlainSerializer(lambda counts: counts or CLASSES),
+]
+ClassList = Annotated[list[int | str], Field(min_length=1)]
+
+
+_MostSamples = dict[Literal["most_samples"], _Count]
+_Listed = Annotated[list[dict[str, Any]], Field(min_length=1)]
 Members = Annotated[
     Any,
-    BeforeValidator(_check_members),
-    WithJsonSchema(
-        {
-            "anyOf": [
-                {"const": ALL},
-                {
-                    "type": "object",
-                    "properties": {MOST_SAMPLES: _COUNT},
-                    "required": [MOST_SAMPLES],
-                    "additionalProperties": False,
-                },
-                {"type": "array", "items": {"type": "object"}, "minItems": 1},
-            ]
-        }
+    BeforeValidator(
+        _as_members, json_schema_input_type=Literal["all"] | _MostSamples | _Listed
     ),
 ]
 
@@ -159,23 +120,19 @@ class _NamedPart(Part):
 class Limits(Part):
     """Hard limits of one trial; a trial that exceeds one is stopped and recorded."""
 
-    seconds: float | None = Field(
-        None, gt=0, description="Time for one trial, in seconds."
-    )
-    memory_gb: float | None = Field(
-        None,
-        gt=0,
-        description="Memory one trial may allocate beside the loaded data, in GiB.",
-    )
+    seconds: float | None = Field(None, gt=0)
+    """Time for one trial, in seconds."""
+    memory_gb: float | None = Field(None, gt=0)
+    """Memory one trial may allocate beside the loaded data, in GiB."""
 
 
 class Draw(Part):
     """Rows drawn anew for each trial, from every class alike."""
 
-    share: float | None = Field(
-        None, gt=0, lt=1, description="Share of the rows, such as 0.8."
-    )
-    rows: int | None = Field(None, ge=2, description="Number of rows.")
+    share: float | None = Field(None, gt=0, lt=1)
+    """Share of the rows, such as 0.8."""
+    rows: int | None = Field(None, ge=2)
+    """Number of rows."""
 
     @model_validator(mode="after")
     def _one_of_them(self) -> Draw:
@@ -189,19 +146,14 @@ class DatasetEntry(_NamedPart):
 
     model_config = ConfigDict(extra="allow")
 
-    name: str = Field(
-        description=(
-            "Name of a data set; see `symmf data list`. Of a file: how it is called, "
-            "default: its name."
-        )
-    )
-    members: Members = Field(
-        None,
-        description=(
-            "Of a collection: the data sets to run on, each a draw; `all`, "
-            "`{most_samples: N}`, or a list of their options."
-        ),
-    )
+    name: str
+    """Name of a data set; see `symmf data list`. Of a file: how it is called,
+    default: its name.
+    """
+    members: Members = None
+    """Of a collection: the data sets to run on, each a draw; `all`, `{most_samples:
+    N}`, or a list of their options.
+    """
 
     @model_validator(mode="before")
     @classmethod
@@ -236,35 +188,26 @@ class DatasetEntry(_NamedPart):
 class MethodEntry(_NamedPart):
     """A method to run: an estimator with its parameters, and how tables show it."""
 
-    method: str = Field(description="Name of a method; see `symmf methods`.")
-    name: str | None = Field(
-        None,
-        pattern=NAME,
-        description="Unique name of this entry in the results; default: the method.",
-    )
-    label: str | None = Field(None, description="Text shown in tables and figures.")
-    paper_row: str | None = Field(
-        None,
-        description="Row of the published tables it is compared with, or `none`.",
-    )
-    primary: bool | None = Field(
-        None,
-        description=(
-            "Whether this entry stands for its row of the paper. One entry per row "
-            "may; the only entry of a row does without saying."
-        ),
-    )
-    preprocess: Steps | None = Field(
-        None, description="Preprocessing steps, instead of the experiment's."
-    )
-    lambdas: Weights | None = Field(
-        None,
-        alias="lambda",
-        description="Laplacian weights to run, instead of the experiment's.",
-    )
+    method: str
+    """Name of a method; see `symmf methods`."""
+    name: str | None = Field(None, pattern=NAME)
+    """Unique name of this entry in the results; default: the method."""
+    label: str | None = None
+    """Text shown in tables and figures."""
+    paper_row: str | None = None
+    """Row of the published tables it is compared with, or `none`."""
+    primary: bool | None = None
+    """Whether this entry stands for its row of the paper. One entry per row may; the
+    only entry of a row does without saying.
+    """
+    preprocess: Steps | None = None
+    """Preprocessing steps, instead of the experiment's."""
+    lambdas: Weights | None = Field(None, alias="lambda")
+    """Laplacian weights to run, instead of the experiment's."""
     parameters: Annotated[dict[str, Any], BeforeValidator(or_empty)] = Field(
-        default_factory=dict, description="Parameters of the estimator."
+        default_factory=dict
     )
+    """Parameters of the estimator."""
 
     @model_validator(mode="before")
     @classmethod
@@ -280,13 +223,16 @@ class MethodEntry(_NamedPart):
 class PublishedValue(Part):
     """A mean that somebody published, and which entry it stands beside."""
 
-    method: str = Field(description="The method, as its authors call it.")
-    n_clusters: int = Field(ge=1, description="Number of clusters K.")
-    metric: str = Field(description="Name of a metric, such as ac or nmi.")
-    value: float = Field(description="The published mean.")
-    entry: str | None = Field(
-        None, description="Entry it stands beside; default: the proposed one."
-    )
+    method: str
+    """The method, as its authors call it."""
+    n_clusters: int = Field(ge=1)
+    """Number of clusters K."""
+    metric: str
+    """Name of a metric, such as ac or nmi."""
+    value: float
+    """The published mean."""
+    entry: str | None = None
+    """Entry it stands beside; default: the proposed one."""
 
     @field_validator("metric")
     @classmethod
@@ -299,72 +245,59 @@ class PublishedValue(Part):
 class Published(Part):
     """Values that others published for the same data, with where they are from."""
 
-    source: str = Field(description="Where they were published.")
-    how: str = Field("", description="How they were read: printed, or off a figure.")
+    source: str
+    """Where they were published."""
+    how: str = ""
+    """How they were read: printed, or off a figure."""
     values: list[PublishedValue] = Field(min_length=1)
 
 
 class ExperimentConfig(Part):
     """An experiment: data, numbers of clusters, trials, and methods to compare."""
 
-    name: str = Field(pattern=NAME, description="Name of the folder of its results.")
-    title: str | None = Field(None, description="Title shown above its tables.")
-    note: str | None = Field(None, description="A note printed under its tables.")
-    role: RoleWord | None = Field(
-        None,
-        description=(
-            "What the experiment is for. study (default): own tables and statistics; "
-            "comparison and the others: a part of the paper's reproduction."
-        ),
-    )
-    seed: int = Field(2022, ge=0, description="All randomness derives from it.")
+    name: str = Field(pattern=NAME)
+    """Name of the folder of its results."""
+    title: str | None = None
+    """Title shown above its tables."""
+    note: str | None = None
+    """A note printed under its tables."""
+    role: RoleWord | None = None
+    """What the experiment is for. study (default): own tables and statistics;
+    comparison and the others: a part of the paper's reproduction.
+    """
+    seed: int = Field(2022, ge=0)
+    """All randomness derives from it."""
     dataset: DatasetEntry
-    n_clusters: Counts = Field(
-        description="Numbers of clusters K; `classes`: the number of true classes."
-    )
-    trials: int = Field(10, ge=1, description="Trials for each K.")
-    classes: Literal["random", "largest"] | ClassList = Field(
-        "random",
-        description=(
-            "Which classes the trials of a K use: drawn at random for each trial, the "
-            "largest, or a list of those to use."
-        ),
-    )
-    draw: Annotated[Draw, BeforeValidator(or_empty)] = Field(
-        Draw(share=None, rows=None),
-        description="How many rows of each class a trial uses; default: all.",
-    )
-    preprocess: Steps = Field(
-        default_factory=list, description="Preprocessing steps, in order."
-    )
-    lambdas: Weights | None = Field(
-        None,
-        alias="lambda",
-        description="Laplacian weights for the methods that have one.",
-    )
+    n_clusters: Counts
+    """Numbers of clusters K; `classes`: the number of true classes."""
+    trials: int = Field(10, ge=1, le=MOST_TRIALS)
+    """Trials for each K."""
+    classes: Literal["random", "largest"] | ClassList = "random"
+    """Which classes the trials of a K use: drawn at random for each trial, the
+    largest, or a list of those to use.
+    """
+    draw: Annotated[Draw, BeforeValidator(or_empty)] = Draw(share=None, rows=None)
+    """How many rows of each class a trial uses; default: all."""
+    preprocess: Steps = Field(default_factory=list)
+    """Preprocessing steps, in order."""
+    lambdas: Weights | None = Field(None, alias="lambda")
+    """Laplacian weights for the methods that have one."""
     limits: Annotated[Limits, BeforeValidator(or_empty)] = Limits(
         seconds=None, memory_gb=None
     )
-    threads: int = Field(1, ge=1, description="BLAS threads of one trial.")
+    threads: int = Field(1, ge=1)
+    """BLAS threads of one trial."""
     methods: list[MethodEntry] = Field(min_length=1)
-    proposed: str | None = Field(
-        None,
-        description=(
-            "Entry that the tables set off and compare with every other: the method "
-            "the study is about."
-        ),
-    )
-    published: Published | None = Field(
-        None,
-        description=(
-            "Values that others published, or the YAML file that holds them; "
-            "`symmf compare` sets them beside the results."
-        ),
-    )
-    illustration: str | None = Field(
-        None,
-        description="Entry whose A and H, for the first K and trial, are kept to draw.",
-    )
+    proposed: str | None = None
+    """Entry that the tables set off and compare with every other: the method the
+    study is about.
+    """
+    published: Published | None = None
+    """Values that others published, or the YAML file that holds them; `symmf
+    compare` sets them beside the results.
+    """
+    illustration: str | None = None
+    """Entry whose A and H, for the first K and trial, are kept to draw."""
     figures: Annotated[Figures, BeforeValidator(or_empty)] = Figures(convergence=None)
 
     @field_validator("name")
@@ -391,26 +324,11 @@ class ExperimentConfig(Part):
         return dump_yaml(self.as_dict())
 
     def identity(self) -> dict[str, Any]:
-        """Return what determines results, as plain data.
-
-        Titles, notes, roles, labels, paper rows, figures and limits change no result
-        and do not enter.
-        """
-        data = self.as_dict()
-        for word in (
-            "title",
-            "note",
-            "role",
-            "limits",
-            "proposed",
-            "published",
-            "illustration",
-            "figures",
-        ):
-            data.pop(word, None)
+        """Return what determines results, as plain data: without :data:`SHOWN`."""
+        data = {key: v for key, v in self.as_dict().items() if key not in SHOWN}
         for method in data["methods"]:
-            for word in ("label", "paper_row", "primary"):
-                method.pop(word, None)
+            for key in SHOWN_OF_METHODS & method.keys():
+                del method[key]
         return data
 
     def digest(self) -> str:

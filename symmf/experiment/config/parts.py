@@ -10,10 +10,17 @@ from symmf.paper.roles import Role
 
 
 class Part(BaseModel):
-    """A part of the file: exact types, no unknown keys."""
+    """A part of the file: exact types, no unknown keys.
+
+    The text under a key tells editors what it means: see `config.schema.json`.
+    """
 
     model_config = ConfigDict(
-        extra="forbid", strict=True, frozen=True, populate_by_name=True
+        extra="forbid",
+        strict=True,
+        frozen=True,
+        populate_by_name=True,
+        use_attribute_docstrings=True,
     )
 
 
@@ -29,25 +36,30 @@ RoleWord = Annotated[Role, Field(strict=False), PlainSerializer(str, return_type
 class Panel(Part):
     """One panel of the convergence figure."""
 
-    title: str = Field("", description="Title of the panel.")
-    x: Literal["iteration", "seconds"] = Field("iteration", description="Axis.")
-    y: Literal["error", "split_error"] = Field("error", description="Axis.")
-    xscale: Literal["linear", "log"] | None = Field(
-        None, description="Scale of the x axis; default: log where curves need it."
-    )
-    n_clusters: int | None = Field(
-        None, ge=1, description="The K whose traces are drawn; default: the largest."
-    )
-    methods: list[str] = Field(min_length=1, description="Entries to draw, by name.")
-    note: str = Field("", description="What the reader must know to compare.")
+    title: str = ""
+    """Title of the panel."""
+    x: Literal["iteration", "seconds"] = "iteration"
+    """Axis."""
+    y: Literal["error", "split_error"] = "error"
+    """Axis."""
+    xscale: Literal["linear", "log"] | None = None
+    """Scale of the x axis; default: log where curves need it."""
+    n_clusters: int | None = Field(None, ge=1)
+    """The K whose traces are drawn; default: the largest."""
+    methods: list[str] = Field(min_length=1)
+    """Entries to draw, by name."""
+    note: str = ""
+    """What the reader must know to compare."""
 
 
 class ConvergenceFigure(Part):
     """Layout of the convergence figure."""
 
     panels: list[Panel] = Field(default_factory=list)
-    columns: int | None = Field(None, ge=1, le=8, description="Panels side by side.")
-    note: str = Field("", description="A note for the caption.")
+    columns: int | None = Field(None, ge=1, le=8)
+    """Panels side by side."""
+    note: str = ""
+    """A note for the caption."""
 
 
 class Figures(Part):

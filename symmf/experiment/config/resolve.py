@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import inspect
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
-
-import numpy as np
 
 from symmf.common.validation import is_number, nearest
 from symmf.common.yaml import Document, YamlPath, shown
 from symmf.errors import InputError
 from symmf.experiment.config.messages import Problems, hint
 from symmf.experiment.config.model import (
+    ALL,
     CLASSES,
     MOST_SAMPLES,
     DatasetEntry,
@@ -23,6 +22,8 @@ from symmf.experiment.data import FEATURES, FILE, FILE_OPTIONS, LEARN_FROM, MEMB
 from symmf.experiment.values import canonical_json
 from symmf.paper.roles import Role
 from symmf.paper.values import PAPER_ROWS, ROWS
+from symmf.plugins import all_datasets, all_methods, find_method
+from symmf.plugins.source import parameters_of, plain
 
 WEIGHT = "laplacian_weight"
 # Set by the runner for every trial, each from a key of the experiment file.
@@ -77,8 +78,6 @@ def resolve(config: ExperimentConfig, document: Document) -> ExperimentConfig:
 
 def _dataset(config: ExperimentConfig, problems: Problems) -> DatasetEntry:
     """Return the data set with its members listed."""
-    from symmf.plugins import all_datasets
-
     entry, known = config.dataset, all_datasets()
     is_file, place = FILE in entry.options, ("dataset",)
     if is_file and entry.name in known:
@@ -140,37 +139,26 @@ def _fits_file(option: str, value: Any) -> bool:
 def _listed(config: ExperimentConfig, spec: Any, problems: Problems) -> DatasetEntry:
     """Return a collection with its members listed, each data set once."""
     entry, place = config.dataset, ("dataset", MEMBERS)
-    wanted = entry.members
     if config.n_clusters:
         problems.add(
             ("n_clusters",),
             f"the members of a collection have classes of their own: write "
             f"`n_clusters: {CLASSES}`.",
         )
-    if isinstance(wanted, list):
-        texts = [canonical_json(member) for member in wanted]
-        for i, member in enumerate(wanted):
-            first = texts.index(texts[i])
-            if first < i:
-                problems.add(
-                    (*place, i), f"this is member {first + 1} again; keep one."
-                )
-            for option in member.keys() & entry.options.keys():
-                text = f'"{option}" stands beside members, too; keep one of them.'
-                problems.add((*place, i, option), text)
-            if spec is not None:
-                _check_options(entry, member, spec, (*place, i), problems)
-        if spec is None:
-            problems.add(place, "a file is one data set; leave members out.")
+    if spec is None:
+        problems.add(place, "a file is one data set; leave members out.")
         return entry
+    if isinstance(entry.members, list):
+        _check_members(entry, spec, problems)
+        return entry
+    most = math.inf if entry.members == ALL else entry.members[MOST_SAMPLES]
+    sizes = spec.member_sizes or [math.inf] * len(spec.members)
     found: dict[str, Mapping[str, Any]] = {}
-    most = wanted[MOST_SAMPLES] if isinstance(wanted, dict) else None
-    members: Sequence[Mapping[str, Any]] = () if spec is None else spec.members
-    for i, member in enumerate(members):
-        if most is None or (spec.member_sizes and spec.member_sizes[i] <= most):
+    for member, size in zip(spec.members, sizes, strict=True):
+        if size <= most:
             rest = {name: value for name, value in member.items() if name != LABELS}
             found.setdefault(canonical_json(rest), member)
-    if not members:
+    if not spec.members:
         problems.add(
             place,
             f'"{entry.name}" is no collection; leave members out, or list the options '
@@ -181,38 +169,20 @@ def _listed(config: ExperimentConfig, spec: Any, problems: Problems) -> DatasetE
     return entry.model_copy(update={MEMBERS: [dict(m) for m in found.values()]})
 
 
+def _check_members(entry: DatasetEntry, spec: Any, problems: Problems) -> None:
+    """Refuse listed members that are there twice or have options of something else."""
+    texts = [canonical_json(member) for member in entry.members]
+    for i, member in enumerate(entry.members):
+        place = ("dataset", MEMBERS, i)
+        if (first := texts.index(texts[i])) < i:
+            problems.add(place, f"this is member {first + 1} again; keep one.")
+        for option in member.keys() & entry.options.keys():
+            text = f'"{option}" stands beside members, too; keep one of them.'
+            problems.add((*place, option), text)
+        _check_options(entry, member, spec, place, problems)
+
+
 # Methods
-
-
-def parameters_of(estimator: Any) -> dict[str, Any]:
-    """Return the parameters of an estimator class with their defaults."""
-    return {
-        name: None if parameter.default is parameter.empty else parameter.default
-        for name, parameter in inspect.signature(estimator).parameters.items()
-        if parameter.kind not in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD)
-    }
-
-
-def plain(value: Any) -> Any:
-    """Return JSON data that stand for a parameter's value.
-
-    Examples
-    --------
-    >>> plain({"radius": np.float64(0.5), "shape": (2, 3)})
-    {'radius': 0.5, 'shape': [2, 3]}
-    """
-    if isinstance(value, np.generic):
-        return value.item()
-    if isinstance(value, np.ndarray):
-        return value.tolist()
-    if isinstance(value, Mapping):
-        return {str(key): plain(item) for key, item in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [plain(item) for item in value]
-    if value is None or isinstance(value, (bool, int, float, str)):
-        return value
-    named = value if hasattr(value, "__qualname__") else type(value)
-    return f"{named.__module__}.{named.__qualname__}"
 
 
 def _method(
@@ -261,8 +231,6 @@ def _method(
 
 
 def _find(name: str, place: YamlPath, problems: Problems) -> Any:
-    from symmf.plugins import all_methods, find_method
-
     try:
         return find_method(name)
     except InputError as error:

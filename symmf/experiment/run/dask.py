@@ -2,8 +2,8 @@
 
 The scheduler hands out trials, moves those of a lost worker elsewhere and keeps one
 copy of the data on each of its workers. A dask worker does not compute a trial
-itself: it keeps a process of :mod:`symmf.experiment.run.process` per thread for
-that, so limits are as hard as on one machine and the bits are the same. Records are
+itself: each of its threads keeps a pool of one process for that, so limits are as hard
+as on one machine and the bits are the same. Records are
 written by the caller alone.
 """
 
@@ -17,14 +17,14 @@ import uuid
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from multiprocessing import connection
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from symmf.distributed.client import connected
 from symmf.errors import SymmfError
 from symmf.experiment.run.backend import TICK, Update
 from symmf.experiment.run.fork_server import ForkServer
-from symmf.experiment.run.process import WorkerProcess
+from symmf.experiment.run.local_pool import LocalPool
 from symmf.experiment.values import Job, Outcome, Status
 
 if TYPE_CHECKING:
@@ -36,66 +36,31 @@ logger = logging.getLogger(__name__)
 # submission is needed when all copies of the data were lost.
 ATTEMPTS = 3
 
-# Of the dask worker's process; it ends with it.
-_idle: list[WorkerProcess] = []
-_server: list[ForkServer] = []
+# Of the dask worker's process; they end with it.
+_idle: list[LocalPool] = []
 _lock = threading.Lock()
 
 
-def _take() -> tuple[WorkerProcess, bool]:
-    """Return a worker and whether it is new."""
-    with _lock:
-        if _idle:
-            return _idle.pop(), False
-        if not _server or not _server[-1].alive:
-            _server.append(ForkServer())
-        server = _server[-1]
-    return WorkerProcess(server), True
+@cache
+def _server() -> ForkServer:
+    return ForkServer()
 
 
-def run_on_worker(job: Job, data: Dataset) -> tuple[Outcome, dict[str, Any]]:
+def run_on_worker(job: Job, data: Dataset) -> tuple[Outcome, Mapping[str, Any]]:
     """Run a job in a process of its own; called by dask on its workers.
 
     Return its outcome and the environment of that process.
     """
-    while True:
-        worker, fresh = _take()
-        try:
-            outcome = _supervise(worker, job, data)
-        except (EOFError, OSError):
-            outcome = worker.died()
-            if not worker.ready:
-                raise RuntimeError(
-                    f"A worker process could not start. {outcome.message}\n"
-                    f"{outcome.traceback}"
-                ) from None
-            if not fresh and worker.job is None:
-                continue  # it died while idle, so nothing was lost
-            return outcome, {}
-        except BaseException:
-            worker.kill()
-            raise
-        if outcome.status is Status.MEMORY:
-            worker.kill()
-        elif outcome.status is not Status.TIMEOUT:
-            with _lock:
-                _idle.append(worker)
-        return outcome, worker.environment
-
-
-def _supervise(worker: WorkerProcess, job: Job, data: Dataset) -> Outcome:
-    given = False
-    while True:
-        if worker.idle and not given:
-            worker.give(job, data)
-            given = True
-        left = worker.remaining()
-        if left is not None and left <= 0:
-            return worker.timed_out()
-        if connection.wait([worker.connection], left):
-            outcome = worker.receive()
-            if outcome is not None:
-                return outcome
+    with _lock:
+        pool = _idle.pop() if _idle else LocalPool(1, _server())
+    try:
+        updates = pool.run([job], {job.trial.data_digest: data}, threading.Event())
+        (update,) = [update for update in updates if update.outcome is not None]
+    finally:
+        with _lock:
+            _idle.append(pool)
+    assert update.outcome is not None
+    return update.outcome, update.environment
 
 
 class DaskBackend:
@@ -254,11 +219,11 @@ def _connection_lost() -> SymmfError:
     )
 
 
-def _outcome(future: Any) -> tuple[Outcome, dict[str, Any]] | None:
+def _outcome(future: Any) -> tuple[Outcome, Mapping[str, Any]] | None:
     """Return what a future came to, or None if it has to be sent again."""
     if future.status == "finished":
         try:
-            found: tuple[Outcome, dict[str, Any]] = future.result()
+            found: tuple[Outcome, Mapping[str, Any]] = future.result()
         except asyncio.CancelledError:
             return None
         return found

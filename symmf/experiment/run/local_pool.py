@@ -27,13 +27,14 @@ if TYPE_CHECKING:
 class LocalPool:
     """A number of worker processes on this machine.
 
-    Workers start on first use and stay for later calls of :meth:`run`.
+    Workers start on first use and stay for later calls of :meth:`run`. They are forked
+    by a server of the pool's own, unless it is given one.
     """
 
-    def __init__(self, n_workers: int) -> None:
+    def __init__(self, n_workers: int, server: ForkServer | None = None) -> None:
         self.n_workers = n_workers
         self._workers: list[WorkerProcess] = []
-        self._server: ForkServer | None = None
+        self._server = server
 
     def __enter__(self) -> Self:
         return self

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 import traceback
 import warnings
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -127,23 +128,35 @@ def drawn_rows(trial: Trial, data: Dataset) -> LabelArray:
 
 
 def _read_fit(estimator: Any) -> dict[str, Any]:
-    """Take from a fitted estimator what it tells beyond its labels."""
-    stop = getattr(estimator, "stop_", "")
-    history = getattr(estimator, "history_", None)
+    """Take from a fitted estimator what it tells beyond its labels.
+
+    An estimator of another package may mean something else by the same name; what does
+    not fit is left out.
+    """
+    fitted = getattr(estimator, "inner", estimator)
+    history = getattr(fitted, "history_", None)
+    traces = dict.fromkeys(("error", "split_error", "seconds"))
+    for name in traces:
+        by_key = history.get(name) if isinstance(history, Mapping) else None
+        traces[name] = _trace(getattr(history, name, by_key))
+    if isinstance(history, (list, np.ndarray)):
+        traces["error"] = _trace(history)
     return {
-        "n_iter": _number(int, getattr(estimator, "n_iter_", None)),
-        "stop": str(getattr(stop, "value", stop) or ""),
-        "solver": str(getattr(estimator, "solver_", "") or ""),
-        "matrix": str(getattr(estimator, "matrix_", "") or ""),
-        "objective": _number(float, getattr(estimator, "objective_", None)),
-        "error": _trace(getattr(history, "error", None)),
-        "split_error": _trace(getattr(history, "split_error", None)),
-        "trace_seconds": _trace(getattr(history, "seconds", None)),
+        **{name: _text(fitted, f"{name}_") for name in ("stop", "solver", "matrix")},
+        "n_iter": _number(int, getattr(fitted, "n_iter_", None)),
+        "objective": _number(float, getattr(fitted, "objective_", None)),
+        "error": traces["error"],
+        "split_error": traces["split_error"],
+        "trace_seconds": traces["seconds"],
     }
 
 
+def _text(fitted: Any, name: str) -> str:
+    found = getattr(fitted, name, "")
+    return str(found) if isinstance(found, str) else ""
+
+
 def _number(kind: type, value: Any) -> Any:
-    # Another package's estimator may mean something else by the same name.
     try:
         return None if value is None else kind(value)
     except (TypeError, ValueError, OverflowError):

@@ -99,7 +99,7 @@ class ExperimentStore:
         self.path(key).unlink(missing_ok=True)
 
     def set_aside(self, key: str) -> None:
-        """Rename a damaged record, so that it is kept and no longer read."""
+        """Rename a damaged record, if there is one: it is kept and no longer read."""
         path = self.path(key)
         aside, number = path.with_suffix(".broken"), 1
         while aside.exists():
@@ -164,8 +164,8 @@ class ExperimentStore:
     def environment(self) -> dict[str, Any]:
         """Return the environment of the latest run's trials; empty if not known."""
         try:
-            return dict(self.provenance()["environment"])
-        except (SymmfError, KeyError):
+            return dict(self.provenance().get("environment", {}))
+        except SymmfError:
             return {}
 
     def described(self) -> tuple[ExperimentConfig, Facts]:

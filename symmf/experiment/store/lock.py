@@ -6,12 +6,12 @@ import json
 import os
 import sys
 import time
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import Any, Self
 
-from symmf.common.files import read_text
-from symmf.errors import InputError
+from symmf.common.files import own_file, read_text
+from symmf.errors import InputError, SymmfError
 from symmf.experiment.store.layout import LOCK_FILE
 
 try:
@@ -36,27 +36,23 @@ class FolderLock:
 
     def __enter__(self) -> Self:
         path = self.folder / LOCK_FILE
-        handle = None
         try:
-            # A link planted under the lock's name is not followed.
-            flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW
-            handle = os.open(path, flags, 0o666)
-            _acquire(handle)
-            os.ftruncate(handle, 0)
-            os.pwrite(handle, json.dumps(_this_process()).encode(), 0)
-        except BaseException as error:
-            if handle is not None:
-                os.close(handle)
-            if isinstance(error, BlockingIOError):
-                raise InputError(
-                    f"{self.folder} is in use by {holder_sentence(self.folder)}. "
-                    "Wait until it has finished, or stop it; then repeat the command."
-                ) from None
-            if isinstance(error, OSError):
-                from symmf.experiment.store.folder import cannot_write
+            with ExitStack() as stack:
+                handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
+                stack.callback(os.close, handle)
+                _acquire(handle)
+                os.ftruncate(handle, 0)
+                os.pwrite(handle, json.dumps(_this_process()).encode(), 0)
+                stack.pop_all()
+        except BlockingIOError:
+            raise InputError(
+                f"{self.folder} is in use by {holder_sentence(self.folder)}. "
+                "Wait until it has finished, or stop it; then repeat the command."
+            ) from None
+        except OSError as error:
+            from symmf.experiment.store.folder import cannot_write
 
-                raise cannot_write(path, error) from error
-            raise
+            raise cannot_write(path, error) from error
         self._handle = handle
         return self
 
@@ -94,38 +90,26 @@ def _acquire(handle: int, attempts: int = 4) -> None:
             return
 
 
-def holder(folder: Path) -> dict[str, Any]:
-    """Return who wrote the lock file last: pid, host, since, command."""
-    try:
-        who = json.loads(read_text(folder / LOCK_FILE))
-    except (OSError, ValueError, RecursionError):
-        return {}
-    return who if isinstance(who, dict) else {}
-
-
 def is_locked(folder: Path) -> bool:
     """Tell whether a run holds the folder now."""
     try:
-        handle = os.open(folder / LOCK_FILE, os.O_RDWR | os.O_NOFOLLOW)
-    except OSError:
-        return False
-    try:
-        fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        with (folder / LOCK_FILE).open("rb") as file:
+            fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
     except BlockingIOError:
         return True
-    except OSError:
+    except OSError:  # there is no lock
         return False
-    finally:
-        os.close(handle)
     return False
 
 
 def holder_sentence(folder: Path) -> str:
     """Say in words who holds the lock of a folder."""
-    who = holder(folder)
-    if not who:
+    try:
+        with own_file(folder / LOCK_FILE):
+            who = json.loads(read_text(folder / LOCK_FILE))
+            return (
+                f"another run (process {who['pid']} on {who['host']}, since "
+                f"{who['since']})"
+            )
+    except SymmfError:  # it is about to write who it is
         return "another run"
-    return (
-        f"another run (process {who.get('pid')} on {who.get('host')}, "
-        f"since {who.get('since')})"
-    )

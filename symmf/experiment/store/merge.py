@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,6 +12,9 @@ from symmf.experiment.store.folder import ExperimentStore, list_experiments
 from symmf.experiment.store.layout import EXPERIMENT_FILE, PROVENANCE_FILE
 from symmf.experiment.store.lock import FolderLock
 from symmf.experiment.store.trials_table import write_trials
+
+# What of the provenance tells whether records belong together.
+DIGESTS = ("data_digest", "config_digest")
 
 
 @dataclass(slots=True, kw_only=True)
@@ -59,33 +61,17 @@ def _experiments(folder: Path) -> list[ExperimentStore]:
     return found
 
 
-def _are_same(one: Path, two: Path) -> bool:
-    # os.path: it does not raise for a link that leads to itself.
-    return os.path.realpath(one) == os.path.realpath(two)
-
-
-def _digests(store: ExperimentStore) -> tuple[str, str]:
-    provenance = store.provenance()
-    return (
-        str(provenance.get("data_digest", "")),
-        str(provenance.get("config_digest", "")),
-    )
-
-
 def _check_same(stores: Sequence[ExperimentStore], target: ExperimentStore) -> None:
     first = target if (target.folder / EXPERIMENT_FILE).is_file() else stores[0]
-    data, config = _digests(first)
+    expected = first.provenance()
     for store in stores:
-        other_data, other_config = _digests(store)
-        for what, one, two in (
-            ("data", data, other_data),
-            ("config", config, other_config),
-        ):
-            if one != two:
+        found = store.provenance()
+        for name in DIGESTS:
+            if found.get(name) != expected.get(name):
+                what = name.removesuffix("_digest")
                 raise InputError(
                     f"{store.folder} and {first.folder} do not belong together: their "
-                    f"{what} digests are {two[:12]} and {one[:12]}. "
-                    "Nothing was merged."
+                    f"{what} digests differ. Nothing was merged."
                 )
 
 
@@ -102,7 +88,7 @@ def _merge(
                 target.write_file(target.folder / file, content)
         wanted = {trial.key for trial in target.trials()}
         for store in stores:
-            if not _are_same(store.folder, target.folder):
+            if not store.folder.samefile(target.folder):
                 _copy(store, target, wanted, result)
         write_trials(target, *target.finished())
     return result
@@ -111,13 +97,11 @@ def _merge(
 def _copy(
     source: ExperimentStore, target: ExperimentStore, wanted: set[str], result: Merged
 ) -> None:
-    data, config = _digests(source)
+    origin = source.provenance()
     for key in source.list_keys():
         record = source.read(key) if key in wanted else None
-        if (
-            record is None
-            or record.provenance.get("data_digest") != data
-            or record.provenance.get("config_digest") != config
+        if record is None or any(
+            record.provenance.get(name) != origin.get(name) for name in DIGESTS
         ):
             result.left_out += 1
             continue

@@ -16,14 +16,9 @@ from symmf.common.shipped import reference_folder
 from symmf.experiment.store.layout import (
     EXPERIMENT_FILE,
     FROM_REFERENCE,
-    RECORDS_FOLDER,
     REFERENCE_FOLDER,
-    TRIALS_FILE,
 )
 from symmf.experiment.values import is_reserved
-
-# What marks a folder as an experiment's.
-_MARKS = (RECORDS_FOLDER, TRIALS_FILE, EXPERIMENT_FILE)
 
 
 class Source(StrEnum):
@@ -63,17 +58,6 @@ def experiment_folders(results: Path | str) -> list[Path]:
     return [path for path in folders if not is_reserved(path.name)]
 
 
-def own_experiments(results: Path) -> list[str]:
-    """Return the names of the experiments a user has run into ``results``."""
-    if not results.is_dir():
-        return []
-    return sorted(
-        path.name
-        for path in results.iterdir()
-        if not is_reserved(path.name) and any((path / mark).exists() for mark in _MARKS)
-    )
-
-
 def results_place(results: Path, *, reference: bool = False) -> ResultsPlace:
     """Choose what is read below ``results``.
 
@@ -92,6 +76,6 @@ def results_place(results: Path, *, reference: bool = False) -> ResultsPlace:
     study = results / REFERENCE_FOLDER
     if not study.is_dir() and (reference or results == DEFAULT):
         study = reference_folder()
-    if study.is_dir() and (reference or not own_experiments(results)):
+    if study.is_dir() and (reference or not experiment_folders(results)):
         return ResultsPlace(study, results / FROM_REFERENCE, Source.REFERENCE)
     return ResultsPlace(results, results, Source.OWN)

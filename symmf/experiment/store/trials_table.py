@@ -71,12 +71,11 @@ _AFTER_SCORES: dict[str, Kind] = {
     "labels_sha256": str,
     "key": str,
 }
-#: Columns that tables written by an earlier version may lack.
-OPTIONAL_COLUMNS = frozenset(
-    {"silhouette", "solver", "matrix", "attempts", "labels_sha256", "options"}
+#: What says which trial a row is of; without it a table is damaged. Other columns came
+#: or may come later, and are empty where a table lacks them.
+REQUIRED = frozenset(
+    {"experiment", "dataset", "n_clusters", "trial", "method", "status", "ac", "key"}
 )
-#: Scores that every table has; others came later and may be lacking.
-FIRST_SCORES = ("ac", "nmi")
 TRACE_COLUMNS: dict[str, Kind] = {
     "experiment": str,
     "dataset": str,
@@ -106,9 +105,7 @@ def trial_columns() -> dict[str, Kind]:
 # Reading
 
 
-def read_trials(
-    folder: Path, problems: list[str] | None = None, *, as_written: bool = False
-) -> pd.DataFrame:
+def read_trials(folder: Path, problems: list[str] | None = None) -> pd.DataFrame:
     """Return the finished trials of an experiment, one row each.
 
     Parameters
@@ -117,8 +114,6 @@ def read_trials(
         The folder of the experiment.
     problems : list of str, optional
         Takes a sentence for whatever cannot be read and is therefore left out.
-    as_written : bool
-        Take the file as it is, although the records may be newer.
 
     Returns
     -------
@@ -131,17 +126,22 @@ def read_trials(
     DataError
         If the table is damaged and ``problems`` is not given.
     """
-    if not as_written and (made := _from_records(folder, problems)) is not None:
+    if (made := _from_records(folder, problems)) is not None:
         return made[0]
     return _read(folder / TRIALS_FILE, trial_columns(), problems)
 
 
 def read_tables(
-    folder: Path, problems: list[str] | None = None, *, as_written: bool = False
+    folder: Path, problems: list[str] | None = None
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Return trials and traces; see :func:`read_trials`."""
-    if not as_written and (made := _from_records(folder, problems)) is not None:
-        return made
+    made = _from_records(folder, problems)
+    return _read_files(folder, problems) if made is None else made
+
+
+def _read_files(
+    folder: Path, problems: list[str] | None = None
+) -> tuple[pd.DataFrame, pd.DataFrame]:
     return (
         _read(folder / TRIALS_FILE, trial_columns(), problems),
         _read(folder / TRACES_FILE, TRACE_COLUMNS, problems),
@@ -201,8 +201,7 @@ def _read(
                 )
         except SymmfError as error:
             complaints.append(error)
-    optional = OPTIONAL_COLUMNS | (METRICS.keys() - set(FIRST_SCORES))
-    absent = [c for c in columns if c not in found and c not in optional]
+    absent = [c for c in columns if c in REQUIRED and c not in found]
     if absent:
         complaints.append(damaged(path, f"it lacks the columns {', '.join(absent)}"))
     frame = _typed(found, columns)
@@ -289,7 +288,7 @@ def tables_are_whole(
     points = sum(len(thin(_length(records[t.key].outcome.error))) for t in shown)
     names = [TRIALS_FILE, TRACES_FILE] if points else [TRIALS_FILE]
     try:
-        table, traces = read_tables(folder, as_written=True)
+        table, traces = _read_files(folder)
         return (
             list(zip(table["key"], table["trial"], strict=True))
             == [(trial.key, trial.trial) for trial in shown]
