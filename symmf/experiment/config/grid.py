@@ -231,7 +231,8 @@ def expand(config: ExperimentConfig, facts: Facts) -> list[Trial]:
     Of a collection, each member is a draw: trial t of member i has the number
     i * trials + t.
     """
-    if len(facts.members) != len(config.dataset.members or ()):
+    members = [] if config.dataset.members is None else config.dataset.all_options()
+    if len(facts.members) != len(members):
         raise ConfigError(
             f"The experiment {config.name} lists other members than those it was run "
             "on. Run it again."

@@ -314,6 +314,33 @@ class ExperimentConfig(Part):
             raise ValueError("a number of clusters is listed twice; keep one")
         return values
 
+    def drawing(self) -> str:
+        """Say in a sentence which samples the trials of a K use.
+
+        Examples
+        --------
+        >>> common = {"name": "x", "dataset": "digits", "methods": ["kmeans"]}
+        >>> config = ExperimentConfig(n_clusters=3, draw={"rows": 50}, **common)
+        >>> config.drawing()
+        'Each trial takes K classes at random, and 50 of their rows.'
+        """
+        which = {"random": "K classes at random", "largest": "the K largest classes"}
+        listed = isinstance(self.classes, list)
+        taken = "the listed classes" if listed else which[str(self.classes)]
+        if self.draw.share or self.draw.rows:
+            share = self.draw.share
+            part = f"{share:.0%}" if share else str(self.draw.rows)
+            return f"Each trial takes {taken}, and {part} of their rows."
+        if self.classes == "random":
+            return (
+                "Each trial draws K classes at random and keeps all their samples; at "
+                "K = all classes the trials differ in the random start only."
+            )
+        return (
+            f"Each trial takes {taken} with all their samples; trials differ in the "
+            "random start only."
+        )
+
     def as_dict(self) -> dict[str, Any]:
         """Return plain data from which the same config is read again."""
         data = self.model_dump(by_alias=True, exclude_none=True)

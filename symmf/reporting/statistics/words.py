@@ -72,9 +72,8 @@ def pairwise_words(tests: pd.DataFrame) -> list[str]:
         f"{_usual(tests)} trials only large and consistent differences can be seen."
     )
     words.append(
-        "Trials of a cell draw overlapping classes from one data set; at K = all "
-        "classes they differ only in the random start. They tell about these data "
-        "sets, not about others."
+        "Trials of a cell draw overlapping samples from one data set, or differ in "
+        "the random start alone. They tell about these data sets, not about others."
     )
     return words
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from symmf.paper.values import ROWS
 from symmf.reporting.results import Results
@@ -14,10 +14,8 @@ def table_notes(rows: Sequence[Row], results: Results, *, has_rule: bool) -> lis
     """Return the notes: how trials are drawn, what is missing, what rows mean."""
     used = {cell.reading.experiment for row in rows for cell in row.cells.values()}
     notes = [
-        f"Means over {_counts(rows)}. Each trial draws K classes at random and keeps "
-        "all their samples; at K = all classes the trials differ in the random start "
-        "only. NMI is normalised by the arithmetic mean of the entropies. Best in "
-        "bold, second underlined."
+        f"Means over {_counts(rows)}. {_draws(results, used)} NMI is normalised by the "
+        "arithmetic mean of the entropies. Best in bold, second underlined."
     ]
     if any(cell.n_good < cell.n_total for row in rows for cell in row.cells.values()):
         notes.append("Where trials are missing, good/planned is given with the mean.")
@@ -51,6 +49,12 @@ def table_notes(rows: Sequence[Row], results: Results, *, has_rule: bool) -> lis
         if note and experiment.name in used:
             notes.append(f"{experiment.name}: {note}")
     return list(dict.fromkeys(notes))
+
+
+def _draws(results: Results, used: Collection[str]) -> str:
+    """Say how trials are drawn: once, if it is the same in all experiments."""
+    found = (e.config.drawing() for e in results.experiments if e.name in used)
+    return " ".join(dict.fromkeys(found))
 
 
 def _counts(rows: Sequence[Row]) -> str:
