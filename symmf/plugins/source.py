@@ -147,26 +147,14 @@ def load_data(path: Path, *, source: dict[str, Any], name: str, options: Any) ->
     from symmf.errors import DataError
 
     found = CodeSource(**source).objects(DATASETS)[name](**options)
-    parts = found if isinstance(found, dict) else _attributes(found)
-    if parts is None:
+    if not isinstance(found, tuple) or len(found) != 2:
         raise DataError(f"The data set {name} of {path.name} must return (X, y).")
-    y = np.asarray(parts["y"])
+    X, y = found[0], np.asarray(found[1])
     if y.ndim != 1 or y.dtype.kind in "Oc":
         raise DataError(f"The data set {name} of {path.name}: y holds a label per row.")
-    classes, labels = np.unique(y, return_inverse=True)
-    if classes.dtype.kind not in "iub":
-        y = labels
-    return {"X": parts["X"], "y": y.astype(np.int64)}
-
-
-def _attributes(found: Any) -> dict[str, Any] | None:
-    if isinstance(found, tuple) and len(found) == 2:
-        return {"X": found[0], "y": found[1]}
-    if hasattr(found, "X") and hasattr(found, "y"):
-        return {"X": found.X, "y": found.y}
-    if hasattr(found, "data") and hasattr(found, "target"):
-        return {"X": found.data, "y": found.target}
-    return None
+    if y.dtype.kind not in "iub":
+        y = np.unique(y, return_inverse=True)[1]
+    return {"X": X, "y": y.astype(np.int64)}
 
 
 def _describe(offered: dict[str, Any]) -> dict[str, Any]:
