@@ -164,7 +164,7 @@ def _class_names(found: Finished) -> list[str]:
     except SymmfError:
         known = {}
     named = any(isinstance(name, str) for name in known.values())
-    return [str(known[c] if named else c) for c in found.trial.classes]
+    return [str(known.get(c, c) if named else c) for c in found.trial.classes]
 
 
 def _json(value: Any) -> str:

@@ -232,6 +232,25 @@ def test_an_experiment_that_does_not_say_is_a_study_of_its_own(tmp_path):
     assert "role: convergence\n" in config.as_yaml()
 
 
+@pytest.mark.parametrize(
+    ("keys", "sentence"),
+    [
+        (
+            "",
+            "Each trial draws K classes at random and keeps all their samples; at K =",
+        ),
+        (
+            "classes: largest\n",
+            "takes the K largest classes with all their samples; tr",
+        ),
+        ("draw: {share: 0.8}\n", "takes K classes at random, and 80% of their rows."),
+        ("classes: [a, b]\ndraw: {rows: 9}\n", "the listed classes, and 9 of their "),
+    ],
+)
+def test_how_trials_are_drawn_is_said(tmp_path, keys, sentence):
+    assert sentence in read(tmp_path, GOOD + keys).drawing()
+
+
 def test_what_is_only_shown_does_not_change_the_digest(tmp_path):
     config = read(tmp_path, GOOD)
     shown = read(tmp_path, f"{GOOD}title: A\nnote: B\nlimits: {{seconds: 3}}\n")
