@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 
 import pytest
@@ -18,6 +19,7 @@ from symmf.experiment.config.model import (
 )
 from symmf.experiment.config.resolve import resolve
 from symmf.experiment.config.schema import SCHEMA_FILE, schema_text
+from symmf.experiment.plan import make_plans
 from symmf.experiment.values import canonical_json
 from symmf.paper.roles import Role
 
@@ -325,3 +327,63 @@ def test_the_published_schema_is_current():
         "config.schema.json is out of date; "
         "run: python -m symmf.experiment.config.schema"
     )
+
+
+# Pieces that mean something to YAML or to --set.
+pieces = st.sampled_from(
+    [*("a: ", "- ", "[", "]", "{", "}", "&a ", "*a ", "<<: ", ", ", "!x ", "'", "1e5")]
+)
+
+
+@given(
+    st.text(max_size=30) | st.lists(pieces, max_size=8).map("".join),
+    st.sampled_from(["trials", "dataset", "methods.0", "a.b.c", "", ".", "methods.٣.x"])
+    | st.text(max_size=12),
+)
+def test_any_set_is_applied_or_refused(tmp_path_factory, value, key):
+    path = tmp_path_factory.getbasetemp() / "set.yaml"
+    path.write_text(GOOD)
+    with contextlib.suppress(ConfigError):
+        resolve(*read_config(path, [f"{key}={value}"]))
+
+
+def test_a_key_of_a_thousand_names(tmp_path):
+    path = tmp_path / "c.yaml"
+    path.write_text(GOOD)
+    with pytest.raises(ConfigError, match="at most 12 names"):
+        read_config(path, [f"{'a.' * 1000}b=1"])
+    with pytest.raises(ConfigError, match="there is no item"):
+        read_config(path, [f"methods.{'9' * 5000}.label=1"])
+    assert read_config(path, ["limits=", "limits.seconds=1"])[0].limits.seconds == 1
+
+
+@pytest.mark.parametrize(
+    ("data", "sentence"),
+    [
+        ("{name: coil20, folder: 5}", 'coil20" has no option "folder"; it has none'),
+        ("{name: synthetic, kinds: planted}", 'did you mean "kind"?'),
+        ("{name: synthetic, kind: [a]}", "dataset.kind must be a single value"),
+        ("{name: synthetic, n: {a: 1}}", "dataset.n must be a single value"),
+        ("{name: digits, n: 3}", 'the data set "digits" has no option "n"'),
+    ],
+)
+def test_options_of_data_are_those_of_the_loader(tmp_path, data, sentence):
+    path = tmp_path / "c.yaml"
+    path.write_text(GOOD.replace("digits", data))
+    with pytest.raises(ConfigError) as caught:
+        resolve(*read_config(path))
+    assert sentence in str(caught.value)
+    assert "line 1" in str(caught.value)
+
+
+def test_a_grid_is_counted_before_it_is_listed(tmp_path):
+    path = tmp_path / "c.yaml"
+    path.write_text(GOOD.replace("trials: 3", "trials: 1000000"))
+    with pytest.raises(ConfigError) as caught:
+        make_plans([path], results=tmp_path)
+    assert "line 3: 2,000,000 trials are asked for" in str(caught.value)
+    assert "--max-trials" not in str(caught.value)  # no option allows so many
+    path.write_text(GOOD)
+    with pytest.raises(ConfigError, match=r"allow as many with --max-trials 6\."):
+        make_plans([path], results=tmp_path, max_trials=5)
+    assert len(make_plans([path], results=tmp_path, max_trials=6)[0].trials) == 6
