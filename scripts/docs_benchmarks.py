@@ -157,36 +157,39 @@ def race_table(folder: Path) -> str:
 
 
 #: Name of the file, title, what the numbers are, and the table.
+#: Name of the file, title, what the numbers are, and the table.
 TABLES: dict[str, tuple[str, str, Callable[[Path], str]]] = {
     "fits": (
         "Whole fits",
-        "In units of scikit-learn's `SpectralClustering` on a graph of neighbours with "
-        "the same threads and load (its seconds in the last column); below 1 is "
-        "faster. Busy: another process keeps one core busy.",
+        "Divided by the time of scikit-learn's `SpectralClustering` on a graph of "
+        "neighbours with the same threads and load (its seconds are in the last "
+        "column); below 1 is faster. Busy: another process keeps one core busy.",
         fits_table,
     ),
     "parts": (
         "Eigenpairs",
-        "In units of scipy's `eigsh`, of the same k and accuracy, and to machine "
-        "precision.",
+        "Divided by the time of scipy's `eigsh` with the same k, at the same accuracy "
+        "and at machine precision.",
         parts_table,
     ),
     "baselines": (
-        "The baselines beside version 0.1",
-        "Both versions in one run, settings of the study, draws and seeds that are not "
-        "in it. A graph of neighbours is part of a fit; its exact search is bound by "
-        "one product of X with its transpose.",
+        "The baselines compared with version 0.1",
+        "Both versions in the same run, with the settings of the study and draws and "
+        "seeds that are not in it. The graph of neighbours is part of a fit; most of "
+        "its time is one product of X with its transpose.",
         baselines_table,
     ),
     "solvers": (
         "Algorithm 2",
-        "An iteration, and the whole call of `factorize`, in bare products M H.",
+        "The time of an iteration, and of the whole call of `factorize`, divided by that "
+        "of the same number of products M H.",
         solvers_table,
     ),
     "scale": ("Growth", "`SymMF()` on planted clusters.", scale_table),
     "startup": (
         "Commands",
-        "Processor time of the start in units of a bare Python, and the wall clock.",
+        "Processor time to start, divided by that of `python -c pass`, and seconds on "
+        "the wall clock.",
         startup_table,
     ),
     "runner": ("The runner", "", runner_table),
