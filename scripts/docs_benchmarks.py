@@ -181,8 +181,8 @@ TABLES: dict[str, tuple[str, str, Callable[[Path], str]]] = {
     ),
     "solvers": (
         "Algorithm 2",
-        "The time of iterations, and of the whole call of `factorize`, divided by that of "
-        "as many products M H.",
+        "The time of iterations, and of the whole call of `factorize`, divided by that "
+        "of as many products M H.",
         solvers_table,
     ),
     "scale": ("Growth", "`SymMF()` on planted clusters.", scale_table),

@@ -184,6 +184,7 @@ def test_objectives_of_factors_are_those_of_the_estimator(
     assert value == pytest.approx(model.objective_)
 
 
+@pytest.mark.slow
 def test_the_loss_of_dsc_is_compared(tmp_path: Path) -> None:
     pytest.importorskip("torch", reason="PyTorch is not installed")
     from scripts.benchmarks.versions import ROOT, call, objective_of, write_rows
