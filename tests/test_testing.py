@@ -132,9 +132,9 @@ class Signed(Ball):
     nonnegative = True
 
 
-class Doubles(Ball):
+class Whole(Ball):
     def project(self, Z, _previous=None):
-        return Ball.project(self, Z).astype(float)
+        return np.sign(Z).astype(int) // (1 + Z.shape[1])
 
 
 class OneArgument(Ball):
@@ -170,7 +170,7 @@ class Open(Ball):
         (Empty, "refuses every shape"),
         (Moves, "changes its argument"),
         (OneArgument, "takes 2 positional arguments"),
-        (Doubles, "float64 for float32"),
+        (Whole, "returns the type int"),
         (Undefined, "no numbers"),
         (Outside, "start is not in the set"),
         (Starts, "start is not in the set"),

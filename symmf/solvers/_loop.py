@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Generator
 from dataclasses import dataclass, field
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 
@@ -96,56 +96,29 @@ def run(
     return monitor.result(stop)
 
 
-@dataclass(slots=True)
-class _Trace:
-    """Errors and times of the iterates seen so far."""
+def _objectives(problem: Problem, iterate: Iterate) -> tuple[float, float | None]:
+    """f(H), and ||M - H P^T||^2 for a split; products here are not timed."""
+    M, H, P = problem.M, iterate.H, iterate.P
+    if isinstance(M, DenseOperator) and problem.n <= _DENSE_EVALUATION_LIMIT:
+        split = None if P is None else dense_objective(M.M, H, P)
+        return dense_objective(M.M, H), split
+    f = iterate.objective
+    if f is None:
+        MH = M.matmat(H) if iterate.MH is None else iterate.MH
+        f = trace_objective(M.fro2, H, MH)
+    if P is None:
+        return f, None
+    MP = M.matmat(P) if iterate.MP is None else iterate.MP
+    return f, trace_split_objective(M.fro2, H, P, MP)
 
-    problem: Problem
-    error: list[float] = field(default_factory=list)
-    split_error: list[float] = field(default_factory=list)
-    merit: list[float] = field(default_factory=list)
-    seconds: list[float] = field(default_factory=list)
 
-    def add(self, iterate: Iterate, seconds: float) -> None:
-        M = self.problem.M
-        scale = M.fro2 or 1.0
-        f, F = self._objectives(iterate)
-        self.error.append(f / scale)
-        if F is not None:
-            self.split_error.append(F / scale)
-        self.merit.append(f if iterate.merit is None else iterate.merit)
-        self.seconds.append(seconds)
+class _Measured(NamedTuple):
+    """What the trace holds of an iterate; errors are relative to ||M||_F^2."""
 
-    def _objectives(self, iterate: Iterate) -> tuple[float, float | None]:
-        """f(H), and ||M - H P^T||^2 for a split; products here are not timed."""
-        M, H, P = self.problem.M, iterate.H, iterate.P
-        if isinstance(M, DenseOperator) and self.problem.n <= _DENSE_EVALUATION_LIMIT:
-            split = None if P is None else dense_objective(M.M, H, P)
-            return dense_objective(M.M, H), split
-        f = iterate.objective
-        if f is None:
-            MH = M.matmat(H) if iterate.MH is None else iterate.MH
-            f = trace_objective(M.fro2, H, MH)
-        if P is None:
-            return f, None
-        MP = M.matmat(P) if iterate.MP is None else iterate.MP
-        return f, trace_split_objective(M.fro2, H, P, MP)
-
-    def diverged(self) -> bool:
-        """Non-finite, or far above both the start and the zero matrix."""
-        values = [self.error[-1], *self.split_error[-1:]]
-        firsts = [self.error[0], *self.split_error[:1]]
-        if not np.all(np.isfinite(values)):
-            return True
-        limit = _PUBLISHED_DIVERGENCE if self.problem.published else _DIVERGENCE
-        return any(
-            value > limit * max(1.0, first)
-            for value, first in zip(values, firsts, strict=True)
-        )
-
-    def shorten(self, length: int) -> None:
-        for column in (self.error, self.split_error, self.merit, self.seconds):
-            del column[length:]
+    error: float
+    split_error: float | None
+    merit: float
+    seconds: float
 
 
 @dataclass(slots=True)
@@ -160,16 +133,20 @@ class _Monitor:
     H: FloatArray | None = None
     P: FloatArray | None = None
     n_iter: int = 0
-    trace: _Trace = field(init=False)
+    trace: list[_Measured] = field(default_factory=list)
     rest: Rest = field(init=False)
 
     def __post_init__(self) -> None:
-        self.trace, self.rest = _Trace(self.problem), Rest(self.problem)
+        self.rest = Rest(self.problem)
 
     def look(self, iteration: int, iterate: Iterate, seconds: float) -> Stop | None:
         """Keep the iterate; the first reason to stop that holds is the answer."""
-        self.trace.add(iterate, seconds)
-        if self.trace.diverged():
+        scale = self.problem.M.fro2 or 1.0
+        f, F = _objectives(self.problem, iterate)
+        split = None if F is None else F / scale
+        merit = f if iterate.merit is None else iterate.merit
+        self.trace.append(_Measured(f / scale, split, merit, seconds))
+        if self._has_diverged():
             if self.H is None:
                 self._keep(0, iterate)
             return Stop.diverged
@@ -182,6 +159,16 @@ class _Monitor:
         if self._settled(iteration, iterate):
             return Stop.tolerance
         return Stop.max_iter if last else None
+
+    def _has_diverged(self) -> bool:
+        """Whether an error is no number, or far above the start and the zero matrix."""
+        limit = _PUBLISHED_DIVERGENCE if self.problem.published else _DIVERGENCE
+        pairs = zip(self.trace[-1][:2], self.trace[0][:2], strict=True)
+        return any(
+            not np.isfinite(value) or value > limit * max(1.0, first)
+            for value, first in pairs
+            if value is not None and first is not None
+        )
 
     def _keep(self, iteration: int, iterate: Iterate) -> None:
         H, P = iterate.H, iterate.P
@@ -196,19 +183,19 @@ class _Monitor:
             return iteration == 1
         if self.solver.own_tolerance or iteration == 0:
             return False
-        at_rest = self.rest.reached(*self.trace.merit[-2:])
+        at_rest = self.rest.reached(self.trace[-2].merit, self.trace[-1].merit)
         return at_rest and self.solver.is_stationary(self.problem, iterate)
 
     def _view(self) -> Iteration:
         assert self.H is not None
-        trace = self.trace
+        now = self.trace[-1]
         return Iteration(
             iteration=self.n_iter,
             H=self.H.copy(),
             P=None if self.P is None else self.P.copy(),
-            error=trace.error[-1],
-            split_error=trace.split_error[-1] if trace.split_error else None,
-            seconds=trace.seconds[-1],
+            error=now.error,
+            split_error=now.split_error,
+            seconds=now.seconds,
         )
 
     def result(self, stop: Stop) -> Factorization:
@@ -219,14 +206,14 @@ class _Monitor:
                 f"The solver {name} yields nothing; its `iterates` must yield the "
                 "start first."
             )
-        trace = self.trace
-        trace.shorten(self.n_iter + 1)
+        trace = self.trace[: self.n_iter + 1]
+        split = None if self.P is None else np.array([one.split_error for one in trace])
         return Factorization(
             H=self.H,
             P=self.P,
-            error=np.array(trace.error),
-            split_error=np.array(trace.split_error) if trace.split_error else None,
-            seconds=np.array(trace.seconds),
+            error=np.array([one.error for one in trace]),
+            split_error=split,
+            seconds=np.array([one.seconds for one in trace]),
             n_iter=self.n_iter,
             stop=stop,
             solver=self.solver,

@@ -34,7 +34,8 @@ class Eigen(Solver):
 
     References
     ----------
-    Paper, section III-B (the pairing with eigenvalues of mixed sign).
+    Eckart and Young, "The approximation of one matrix by another of lower rank",
+    Psychometrika 1 (1936); paper, section III-B (eigenvalues of mixed sign).
     """
 
     accuracy: float | None = None

@@ -30,6 +30,10 @@ class FixedStep(Solver):
     -----
     One product with M per iteration. A step that is too long diverges, which is
     reported as the stop reason.
+
+    References
+    ----------
+    Paper, the convergence figures.
     """
 
     step: float | str = "safe"

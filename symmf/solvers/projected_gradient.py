@@ -55,6 +55,8 @@ class ProjectedGradient(Solver):
     References
     ----------
     Paper, Algorithm 2 and Theorem 3. The printed step is half the released one.
+    Restarts of the momentum: O'Donoghue and Candes, "Adaptive restart for accelerated
+    gradient schemes", Found. Comput. Math. 15 (2015).
     """
 
     step_scale: float = 1.0
