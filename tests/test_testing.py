@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import importlib
+import re
 from dataclasses import dataclass
 from itertools import islice
+from pathlib import Path
 from typing import ClassVar
 
 import numpy as np
@@ -72,6 +75,16 @@ def test_a_stranger_is_run_by_factorize_and_by_symmf():
     )
     with pytest.raises(InputError, match="not 'ball'"):
         factorize(X @ X.T, 3, solver="sym_hals", constraint=Ball())
+
+
+def test_what_the_guide_shows_passes(tmp_path, monkeypatch):
+    guide = Path(__file__).parents[1] / "docs" / "guides" / "plugin.md"
+    first, *_ = re.findall(r"```python\n(.*?)```", guide.read_text("utf-8"), re.DOTALL)
+    (tmp_path / "from_the_guide.py").write_text(first, "utf-8")
+    monkeypatch.syspath_prepend(tmp_path)
+    shown = importlib.import_module("from_the_guide")
+    check_constraint(shown.Ball())
+    check_solver(shown.Steps())
 
 
 class Moves(Ball):
