@@ -20,10 +20,6 @@ _PLAIN = "biufcmMUS"
 _ARRAY, _SPARSE, _OBJECT = "\0array", "\0sparse", "\0object"
 
 
-class NotPlainData(TypeError):  # noqa: N818 (what it is, not an error of ours)
-    """A value that has no place in plain data, as a structure of MATLAB."""
-
-
 class OtherFormatError(ValueError):
     """A file is not of the format that was asked for."""
 
@@ -58,8 +54,8 @@ def save(
 
     Raises
     ------
-    NotPlainData
-        If the value holds anything else.
+    TypeError
+        If the value holds anything else, as a structure of MATLAB.
     """
     arrays: dict[str, Any] = {}
     known = tuple(classes)
@@ -79,7 +75,7 @@ def save(
         if type(part) in known:
             return {_OBJECT: type(part).__name__, "attributes": _attributes(part)}
         kind = getattr(part, "dtype", type(part).__name__)
-        raise NotPlainData(f"a value of type {kind} is not plain data")
+        raise TypeError(f"a value of type {kind} is not plain data")
 
     text = json.dumps(value, default=describe)
     arrays |= {"format": np.array(format), "json": np.frombuffer(text.encode(), "u1")}
