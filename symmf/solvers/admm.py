@@ -11,6 +11,7 @@ from scipy.linalg import cho_factor, cho_solve
 from symmf.common.notation import FloatArray
 from symmf.common.validation import check_number
 from symmf.linalg import inner, spectral_norm, trace_split_objective
+from symmf.solvers._coupling import tied
 from symmf.solvers._nnls import nnls_bpp
 from symmf.solvers.base import Iterate, Iterates, Problem, Rest, Solver, Start, Stop
 
@@ -119,16 +120,14 @@ def _nonnegative_step(
     Y: FloatArray,
 ) -> FloatArray:
     """Return the Y-update: least squares in Y >= 0 with two proximal terms."""
-    Q = np.asarray(X.T @ X, dtype=np.float64)
-    Q[np.diag_indices_from(Q)] += rho + beta
-    return nnls_bpp(Q, (MX + rho * X - multiplier + beta * Y).T, Y.T).T
+    Q, B = tied(X.T, MX.T, rho)
+    Q[np.diag_indices_from(Q)] += beta
+    return nnls_bpp(Q, B - multiplier.T + beta * Y.T, Y.T).T
 
 
 def _free_step(
     Y: FloatArray, MY: FloatArray, multiplier: FloatArray, rho: float
 ) -> FloatArray:
     """Return the X-update: least squares without a sign."""
-    Q = np.asarray(Y.T @ Y, dtype=np.float64)
-    Q[np.diag_indices_from(Q)] += rho
-    B = np.asarray(MY + rho * Y + multiplier, dtype=np.float64)
-    return np.asarray(cho_solve(cho_factor(Q), B.T).T, dtype=Y.dtype)
+    Q, B = tied(Y.T, MY.T, rho)
+    return np.asarray(cho_solve(cho_factor(Q), B + multiplier.T).T, dtype=Y.dtype)

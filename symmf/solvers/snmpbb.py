@@ -103,15 +103,11 @@ class SNMPBB(Solver):
             size = math.sqrt(total / problem.n**2 / problem.k) / float(P.mean())
             H, P = size * H, size * P
         MH = M.matmat(H)
-        first = math.hypot(
-            *(
-                float(np.linalg.norm(_gradient(X, *_system(Y, MY, w), term)))
-                for X, Y, MY, term in (
-                    (P, H, MH, None),
-                    (H, P, M.matmat(P), graph),
-                )
-            )
+        at_start = (
+            _gradient(P, *_system(H, MH, w), None),
+            _gradient(H, *_system(P, M.matmat(P), w), graph),
         )
+        first = math.hypot(*(float(np.linalg.norm(R)) for R in at_start))
         tol_P = tol_H = max(problem.tol, _FIRST_ACCURACY) * first
         error = math.inf
         yield Iterate(np.maximum(H, 0), np.maximum(P, 0))
