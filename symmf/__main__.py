@@ -2,7 +2,7 @@
 
 Nothing but this file stands between the first line of the package and the first import
 of a library, so that Ctrl-C during the imports ends as Ctrl-C during the work does.
-A defect of ours is told in a sentence too; with ``SYMMF_TRACEBACK=1`` in the
+A defect of ours is reported in a sentence too; with ``SYMMF_TRACEBACK=1`` in the
 environment it is shown in full, as are warnings of libraries.
 """
 

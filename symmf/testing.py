@@ -162,10 +162,10 @@ class _Box(Constraint):
 def check_solver(solver: Solver) -> None:
     """Check a solver on every set that it says it handles.
 
-    Inputs stay as they were, the same seed gives the same bits, the first iterate is
-    the start, every further one is in the set and finite, with ``tol=0`` they do not
-    end, what is handed out beside H belongs to it, and what the solver says it
-    decreases never rises.
+    Inputs stay as they were; the same seed gives the same bits; the first iterate is
+    the start, and every further one is finite and in the set; with ``tol=0`` they do
+    not end; an objective or product that comes with H is that of H; and what the solver
+    says it decreases never rises.
 
     Examples
     --------
@@ -229,7 +229,7 @@ def _check_iterates(solver: Solver, constraint: Constraint) -> None:
         assert i == 0 or constraint.contains(inside), (
             f"{where}: iterate {i} is not in the set."
         )
-        values.append(_check_beside(f"{where}: iterate {i}", solver, M, found))
+        values.append(_check_values(f"{where}: iterate {i}", solver, M, found))
     assert len(values) == steps + 1, (
         f"{where} ends after {len(values) - 1} iterations although tol is 0."
     )
@@ -243,14 +243,14 @@ def _check_iterates(solver: Solver, constraint: Constraint) -> None:
         )
 
 
-def _check_beside(where: str, solver: Solver, M: FloatArray, found: Iterate) -> float:
-    """Compare what stands beside H with what it should be; return what decreases."""
+def _check_values(where: str, solver: Solver, M: FloatArray, found: Iterate) -> float:
+    """Compare what comes with H with what it should be; return what decreases."""
     f = dense_objective(M, found.H)
-    beside: dict[str, tuple[Any, Any]] = {"objective": (found.objective, f)}
-    beside["MH"] = found.MH, M @ found.H
+    expected: dict[str, tuple[Any, Any]] = {"objective": (found.objective, f)}
+    expected["MH"] = found.MH, M @ found.H
     if found.P is not None:
-        beside["MP"] = found.MP, M @ found.P
-    for name, (given, own) in beside.items():
+        expected["MP"] = found.MP, M @ found.P
+    for name, (given, own) in expected.items():
         assert given is None or np.allclose(given, own, rtol=1e-6, atol=1e-6), (
             f"{where}: `{name}` is not that of its factors."
         )

@@ -140,7 +140,7 @@ def audit_pairs(
     search : bool
         Look for witnesses; without it nothing is ever ``possible``.
     progress : callable, optional
-        Told now and then which share of the work, between 0 and 1, is done.
+        Called with the share of the work, between 0 and 1, that is done.
 
     Examples
     --------
@@ -157,20 +157,20 @@ def audit_pairs(
                 f"There is no NMI normalisation called '{average}'; "
                 f"choose from {', '.join(AVERAGES)}."
             )
-    tell = progress or _say_nothing
+    report = progress or _say_nothing
     settings = list(dict.fromkeys(pair.setting for pair in pairs))
     verdicts: dict[tuple[int, str], PairVerdict] = {}
     for done, setting in enumerate(settings):
-        tell(BOUNDS_SHARE * done / len(settings))
+        report(BOUNDS_SHARE * done / len(settings))
         chosen = [k for k, pair in enumerate(pairs) if pair.setting == setting]
         group = [pairs[k] for k in chosen]
         for k, judged in zip(chosen, _judge(setting, group, averages), strict=True):
             verdicts.update({(k, verdict.average): verdict for verdict in judged})
     for done, (key, found) in enumerate(verdicts.items() if search else ()):
-        tell(BOUNDS_SHARE + (1 - BOUNDS_SHARE) * done / len(verdicts))
+        report(BOUNDS_SHARE + (1 - BOUNDS_SHARE) * done / len(verdicts))
         if found.basis is Basis.NOTHING:
             verdicts[key] = _with_witness(found)
-    tell(1.0)
+    report(1.0)
     return [verdicts[k, average] for k in range(len(pairs)) for average in averages]
 
 

@@ -1,4 +1,4 @@
-"""The audit of the paper's own 108 pairs, and the files it is kept in."""
+"""The audit of the paper's own 108 pairs, and its files."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ from symmf.audit.two_classes import union_hulls, union_profile
 from symmf.common.notation import FloatArray
 from symmf.errors import InputError
 
-# What is asked for beyond these is a slip, and would be looked at run by run.
+# More than these is a slip of the keyboard, and would be computed run by run.
 MOST_CLASSES, MOST_SAMPLES, MOST_RUNS = 10_000, 10**12, 10_000
 # Above these, two classes are not enumerated table by table, or not scanned at all.
 MOST_TABLES = 120_000_000

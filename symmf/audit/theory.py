@@ -59,7 +59,7 @@ class Check:
     worst : float
         The largest measured value.
     seconds : float
-        Time of the check; of no consequence, except where the statement is of time.
+        Time of the check; it matters only where the statement is about time.
     """
 
     item: str

@@ -1,7 +1,7 @@
 """Explicit tables that show a pair of mean scores to be possible.
 
 A witness is a list of integer contingency tables, one per run, with admissible class
-sizes, whose mean AC and mean NMI both round to the published numbers. It is looked for
+sizes, whose mean AC and mean NMI both round to the published numbers. The search is
 among mixtures of simple tables (own clusters, merged and blended groups of classes,
 noise), and then scored again from expanded labels by :mod:`symmf.metrics`, which shares
 no code with the search. A witness says that a pair is possible, not that it is likely.

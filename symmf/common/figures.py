@@ -71,7 +71,7 @@ def figure_svg(
     prefix : str
         Keeps the identifiers of several figures on one page apart.
     label : str
-        The figure in words, for who cannot see it.
+        The figure in words, for readers who cannot see it.
     tooltips : mapping, optional
         For the ``gid`` of a line of markers, a text for each of them.
     """

@@ -148,29 +148,29 @@ def own_file(path: Path, remedy: str = RUN_AGAIN) -> Iterator[None]:
 
 
 def write_atomically(path: Path, content: bytes | str, *, sync: bool = True) -> None:
-    """Write beside the final name, flush to the disk, then rename.
+    """Write to a temporary name, flush to the disk, then rename.
 
-    After a crash at any moment ``path`` holds the old content or the new one. The file
-    beside it is made exclusively, so a link planted under its name is not followed.
+    After a crash at any moment ``path`` holds the old content or the new one. The
+    temporary file is created exclusively: no link under its name is followed.
     Without ``sync`` that holds for a crash of this process alone; for one of the
     machine the caller flushes later, file and then folder: :func:`sync_to_disk`.
     """
     data = content.encode() if isinstance(content, str) else content
-    beside = _beside(path)
+    temporary = _temporary(path)
     try:
-        handle = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
+        handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
         try:
             _write_all(handle, data)
             if sync:
                 os.fsync(handle)
         finally:
             os.close(handle)
-        beside.replace(path)
+        temporary.replace(path)
     except BaseException as error:
         with suppress(OSError):
-            beside.unlink(missing_ok=True)
+            temporary.unlink(missing_ok=True)
         if isinstance(error, OSError):
-            # A full disk does not say which; nobody knows the name beside it.
+            # A full disk names no file; nobody knows the temporary one.
             error.filename, error.filename2 = str(path), None
         raise
     if sync:
@@ -255,7 +255,7 @@ def csv_text(frame: pd.DataFrame) -> str:
 
 
 def remove_stale_temporaries(folder: Path) -> int:
-    """Remove what a killed writer left beside its files; return how many.
+    """Remove the temporary files of killed writers; return how many.
 
     A temporary file of another process that is still alive is not stale.
     """
@@ -270,7 +270,7 @@ def remove_stale_temporaries(folder: Path) -> int:
 
 def make_writable(folder: Path) -> None:
     """Make a folder if needed and try to write in it, or raise a sentence."""
-    probe = _beside(folder / "probe")
+    probe = _temporary(folder / "probe")
     try:
         folder.mkdir(parents=True, exist_ok=True)
         probe.write_bytes(b"")
@@ -282,7 +282,7 @@ def make_writable(folder: Path) -> None:
         ) from None
 
 
-def _beside(path: Path) -> Path:
+def _temporary(path: Path) -> Path:
     """Return a name that no other writer has: name, process, random part."""
     unique = f"{os.getpid()}-{secrets.token_hex(4)}"
     return path.with_name(f".{path.name[:200]}.{unique}{TEMPORARY}")

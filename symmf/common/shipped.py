@@ -19,7 +19,7 @@ SUFFIX = ".yaml"
 def checkout() -> Path | None:
     """Return the root of the checkout the package runs from, or None."""
     root = Path(__file__).resolve().parents[2]
-    # An installed package has neither beside it.
+    # An installed package has neither of them.
     is_checkout = (root / "pyproject.toml").is_file() and (root / "configs").is_dir()
     return root if is_checkout else None
 

@@ -1,4 +1,4 @@
-"""YAML read safely, with the line of every key kept for error messages.
+"""YAML read safely, with the line of every key for error messages.
 
 Only plain data are read: text, numbers, true, false, null, lists and mappings. Any text
 gives a document or a :class:`~symmf.errors.ConfigError`, in bounded time: a file has a

@@ -11,10 +11,10 @@ class Role(StrEnum):
     A report reads the role; neither the layout of a figure nor the name of a data set
     decides. An experiment that does not say is a study of one's own.
     Entries stand for rows of the paper in comparisons alone; the other roles with the
-    same cells are shown beside them.
+    same cells are shown next to them.
     """
 
-    #: its scores enter the combined tables and are set beside the published values
+    #: its scores enter the combined tables and are compared with the published values
     COMPARISON = "comparison"
     #: the same cells, every symmetric method on the same inner products
     INNER_PRODUCTS = "inner_products"
@@ -38,7 +38,7 @@ class Role(StrEnum):
     HELD_OUT = "held_out"
     #: the baselines exactly as their papers print them
     AS_PUBLISHED = "as_published"
-    #: it is kept to be drawn
+    #: its records are drawn
     ILLUSTRATION = "illustration"
     #: somebody's own study: nothing of the paper is said of it
     STUDY = "study"

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 # The nine rows of Tables II and III, in the paper's order. Its own method, which it
-# calls "Ours", is Proposed here: whose "ours" would be, a reader could not tell.
+# calls "Ours", is Proposed here: "ours" would not say whose.
 ROWS = {
     "kmeans": "K-means",
     "nmf": "NMF",

@@ -18,8 +18,9 @@ from symmf.linalg import (
 )
 from symmf.solvers.base import Problem
 
-# The adaptive rule: where it begins, when it looks, what it accepts, how it grows.
-_FIRST_SHARE, _LOOK_EVERY, _ACCEPTED_GAP, _GROWTH = 0.05, 50, 1e-3, 2.0
+# The adaptive rule: where it begins, how often it compares, what it accepts, and how
+# it grows.
+_FIRST_SHARE, _COMPARE_EVERY, _ACCEPTED_GAP, _GROWTH = 0.05, 50, 1e-3, 2.0
 
 
 def coupled_objective(
@@ -97,14 +98,14 @@ class Coupling:
             return cls(bound, bound, must_agree=True)
         return cls(_FIRST_SHARE * bound, bound, adaptive=True, must_agree=True)
 
-    def look(self, gap: float, size: float) -> bool:
-        """Count a sweep; now and then grow if ||H - P|| is too large beside ||H||."""
+    def compare(self, gap: float, size: float) -> bool:
+        """Count a sweep; every 50 of them grow if ||H - P|| / ||H|| is too large."""
         self.sweeps += 1
-        late = self.sweeps % _LOOK_EVERY == 0
+        late = self.sweeps % _COMPARE_EVERY == 0
         return late and gap > _ACCEPTED_GAP * size and self.grow()
 
     def grow(self) -> bool:
-        """Double the weight, at most to the bound; tell whether it changed."""
+        """Double the weight, at most to the bound; return whether it changed."""
         if not self.adaptive or self.value >= self.limit:
             return False
         self.value = min(_GROWTH * self.value, self.limit)

@@ -1,7 +1,7 @@
 """Two nonnegative factors by column updates, with extrapolation between the products.
 
 NMF and SymHALS share it: X ~ V U^T, with X = M and the penalty mu ||V - U||_F^2 for a
-symmetric M. Factors are kept with one row per cluster, (k, n), so that what is updated
+symmetric M. Factors have one row per cluster, (k, n), so that what is updated
 together is contiguous.
 """
 

@@ -82,7 +82,7 @@ def run(
     On divergence the last finite iterate is returned and the trace ends with it. Ctrl-C
     raises :class:`Interrupted` with what there is.
     """
-    # A constant of the matrix, kept by it; not part of anybody's solver time.
+    # A constant of the matrix, computed once; not part of anybody's solver time.
     _ = problem.M.fro2
     monitor = _Monitor(
         solver, problem, max_iter=max_iter, max_seconds=max_seconds, callback=callback

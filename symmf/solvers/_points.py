@@ -12,7 +12,7 @@ from symmf.linalg import inner
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Point:
-    """H with everything one product tells: M H, G = H^T H, f(H)."""
+    """H with everything that follows from one product: M H, G = H^T H, f(H)."""
 
     H: FloatArray
     MH: FloatArray

@@ -38,7 +38,7 @@ def scale_start(problem: Problem, H: FloatArray) -> FloatArray:
         return H
     c2 = inner(H, problem.M.matmat(H)) / size
     if c2 <= 0:
-        # No positive direction seen: stay small, but not at the saddle H = 0.
+        # No positive direction found: stay small, but not at the saddle H = 0.
         c2 = 0.1 * np.sqrt(max(problem.M.fro2, 0.0) / size)
     return np.asarray(H * np.sqrt(c2), dtype=H.dtype)
 

@@ -17,8 +17,8 @@ from symmf.solvers.base import Problem, Start
 
 # Vectors of the running estimate of sigma; sweeps before the first step.
 _BLOCK, _FIRST_SWEEPS = 2, 2
-# They ride on the product of every second step until what they tell changes L by less
-# than this share, then ever more seldom: margin and safeguard cover the rest.
+# They ride on the product of every second step until the estimate changes L by less
+# than this share, then less and less often: margin and safeguard cover the rest.
 _SETTLED, _SHORTEST_WAIT, _LONGEST_WAIT = 0.05, 2, 8
 
 

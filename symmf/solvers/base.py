@@ -85,7 +85,7 @@ PATIENCE = 2
 
 @dataclass(slots=True)
 class Rest:
-    """Tells when a merit has come to rest, by its decrease beside what is explained.
+    """Decides when a merit has come to rest: its decrease is small for what H explains.
 
     ``tol`` is a share of ||M||_F^2 less the merit: of what H explains, not of ||M||_F^2
     itself, of which a few columns explain less than one percent for many graphs.

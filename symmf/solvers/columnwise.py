@@ -43,7 +43,7 @@ class Columnwise(Solver):
     published : bool
         The printed update of p_j, with M-bar where its transpose belongs: it is not
         the minimiser, F can rise, and the run can diverge. Also the released stop
-        test, which looks at the decrease one sweep late.
+        test, which compares the decrease of the sweep before.
 
     Notes
     -----
@@ -128,7 +128,7 @@ def _exact(
         before, F = F, coupled_objective(M.fro2, H, P, MP, coupling.value)
         yield Iterate(H, P, merit=F, MP=MP)
         gap, size = float(np.linalg.norm(H - P)), float(np.linalg.norm(H))
-        grown = coupling.look(gap, size)
+        grown = coupling.compare(gap, size)
         if rest.reached(before, F):
             if not coupling.must_agree or gap**2 <= problem.tol * size**2:
                 return Stop.tolerance

@@ -63,8 +63,7 @@ def factorize(
     solver : str or Solver
         A key of ``symmf.solvers.SOLVERS``, or a solver object.
     constraint : str, (str, parameters) or Constraint
-        The set H lies in. Methods that are nonnegative by construction need not be
-        told.
+        The set H lies in; not needed for methods that are nonnegative by construction.
     H0, P0 : (n, k) arrays, optional
         The exact start; P0 defaults to H0 for split methods.
     max_iter : int
@@ -144,9 +143,9 @@ def factorize(
         if method.split:
             second = first.copy() if P0 is None else _given("P0", P0, operator, k)
         begin = Start(H=first, P=second, rng=rng)
-        told = None
+        warm = None
         if columns is not None:
-            begin, told = warm_start(method, problem, begin, columns, int(max_iter))
+            begin, warm = warm_start(method, problem, begin, columns, int(max_iter))
         found = run(
             method,
             problem,
@@ -155,9 +154,9 @@ def factorize(
             max_seconds=max_seconds,
             callback=callback,
         )
-        if told is None:
+        if warm is None:
             return found
-        return replace(found, warm_start=told, seconds=found.seconds + told.seconds)
+        return replace(found, warm_start=warm, seconds=found.seconds + warm.seconds)
 
     with one_thread():
         fits = [fit() for _ in range(n_starts)]
@@ -199,7 +198,7 @@ def _check_range(M: SymmetricOperator) -> None:
         fro2 = M.fro2
         if _SMALLEST <= fro2 < np.inf:
             return
-        # A zero matrix is one; only a product tells when M is implicit.
+        # The zero matrix is valid; an implicit one is recognised by a product.
         signs = np.where(np.arange(M.shape[0]) % 3, 1, -1).astype(M.dtype)[:, None]
         if fro2 < _SMALLEST and not np.any(M.matmat(signs)):
             return

@@ -69,13 +69,13 @@ def warm_start(
     fro2 = problem.M.fro2
     # <M, Q T Q^T> = ||T||_F^2 for T = Q^T M Q.
     missing = max(fro2 - approximation.fro2, 0.0) / (fro2 or 1.0)
-    told = WarmStart(
+    made = WarmStart(
         columns=columns,
         error=missing,
         n_iter=fit.n_iter,
         seconds=seconds + float(fit.seconds[-1]),
     )
-    return Start(H=fit.H, P=fit.P, rng=start.rng), told
+    return Start(H=fit.H, P=fit.P, rng=start.rng), made
 
 
 def columns_for(problem: Problem, wanted: Any) -> int | None:

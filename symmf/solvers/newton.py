@@ -22,7 +22,7 @@ from symmf.solvers.base import Iterate, Iterates, Problem, Solver, Start, Stop, 
 DENSE_LIMIT = 3000
 # Armijo: required share of the predicted decrease, shrinking of alpha, how often.
 _SIGMA, _BETA, _MAX_BACKTRACKS = 0.1, 0.1, 30
-# A plain gradient step now and then, against stagnation of stale factors.
+# A plain gradient step after so many others, against stagnation of stale factors.
 _GRADIENT_EVERY = 100
 _CG_ITERATIONS, _CG_ACCURACY = 20, 1e-3
 # What is left of a column that a step would remove.

@@ -156,7 +156,7 @@ def _backtrack(
         if trial.f <= enough or (may_rise and moved > 0):
             return trial
         unresolved = abs(trial.f - point.f) <= bound.noise
-        # Below what f resolves the gradient still tells: downhill is enough.
+        # Below what f resolves the gradient decides: downhill is enough.
         if unresolved and inner(y.gradient(), trial.H - point.H) < 0:
             return trial
         if y is not point:

@@ -286,12 +286,12 @@ def test_the_adaptive_coupling_grows_to_the_bound_and_no_further(M, rng):
     coupling = Coupling.choose("adaptive", problem, H0)
     assert coupling.value == pytest.approx(0.05 * bound)
     for _ in range(49):
-        coupling.look(1.0, 1.0)
+        coupling.compare(1.0, 1.0)
     assert coupling.value == pytest.approx(0.05 * bound)
-    coupling.look(1.0, 1.0)
+    coupling.compare(1.0, 1.0)
     assert coupling.value == pytest.approx(0.1 * bound)
     for _ in range(500):
-        coupling.look(1.0, 1.0)
+        coupling.compare(1.0, 1.0)
     assert coupling.value == bound
     assert not coupling.grow()
     fixed = Coupling.choose(2.5, problem, H0)
