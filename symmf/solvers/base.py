@@ -145,8 +145,8 @@ class Solver:
     one_shot: ClassVar[bool] = False
     #: how a start is drawn when none is given
     start: ClassVar[str] = "scaled"
-    #: the same when ``published``
-    published_start: ClassVar[str] = "normal"
+    #: the same when ``published``, if it differs
+    published_start: ClassVar[str] = ""
 
     def iterates(self, problem: Problem, start: Start) -> Iterates:
         """Yield the start, then iterates."""

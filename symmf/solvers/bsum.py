@@ -60,7 +60,6 @@ class BSUM(Solver):
     constraints: ClassVar[tuple[str, ...]] = ("nonnegative",)
     never_rises: ClassVar[str] = "f"
     start: ClassVar[str] = "symm_mean"
-    published_start: ClassVar[str] = "symm_mean"
 
     def iterates(self, problem: Problem, start: Start) -> Iterates:
         """Yield H_0, then H after each sweep."""

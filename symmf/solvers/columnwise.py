@@ -76,6 +76,7 @@ class Columnwise(Solver):
     reference: ClassVar[str] = "Paper, Algorithm 1"
     constraints: ClassVar[tuple[str, ...]] = ("none", "nonnegative")
     split: ClassVar[bool] = True
+    published_start: ClassVar[str] = "normal"
     never_rises: ClassVar[str] = "F, while mu is constant"
     own_tolerance: ClassVar[bool] = True
 

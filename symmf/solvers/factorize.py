@@ -224,7 +224,7 @@ def _start(
     if H0 is not None:
         return _given("H0", H0, problem.M, problem.k)
     if kind is None:
-        kind = method.published_start if method.published else method.start
+        kind = (method.published and method.published_start) or method.start
     check_name("start", kind, STARTS)
     if method.one_shot:
         return np.zeros((problem.n, problem.k), problem.M.dtype)

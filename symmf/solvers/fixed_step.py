@@ -43,6 +43,7 @@ class FixedStep(Solver):
     reference: ClassVar[str] = "Paper, convergence figures"
     constraints: ClassVar[tuple[str, ...]] = tuple(CONSTRAINTS)
     any_set: ClassVar[bool] = True
+    published_start: ClassVar[str] = "normal"
 
     def check(self, _problem: Problem) -> None:
         """Refuse a step that is neither positive nor "safe"."""

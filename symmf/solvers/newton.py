@@ -82,7 +82,6 @@ class Newton(Solver):
     never_rises: ClassVar[str] = "f"
     own_tolerance: ClassVar[bool] = True
     start: ClassVar[str] = "symm_mean"
-    published_start: ClassVar[str] = "symm_mean"
 
     def check(self, problem: Problem) -> None:
         """Refuse a matrix that is too large for the dense variant."""

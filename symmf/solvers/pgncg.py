@@ -69,7 +69,6 @@ class PGNCG(Solver):
     constraints: ClassVar[tuple[str, ...]] = ("nonnegative",)
     never_rises: ClassVar[str] = "f"
     start: ClassVar[str] = "symm_mean"
-    published_start: ClassVar[str] = "symm_mean"
 
     def check(self, _problem: Problem) -> None:
         """Refuse a number of steps below one."""

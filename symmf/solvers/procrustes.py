@@ -62,7 +62,6 @@ class Procrustes(Solver):
     never_rises: ClassVar[str] = "phi"
     own_tolerance: ClassVar[bool] = True
     start: ClassVar[str] = "uniform"
-    published_start: ClassVar[str] = "uniform"
 
     def iterates(self, problem: Problem, start: Start) -> Iterates:
         """Yield H_0, H_1, ... with phi as the merit."""

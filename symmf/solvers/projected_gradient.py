@@ -68,6 +68,7 @@ class ProjectedGradient(Solver):
     reference: ClassVar[str] = "Paper, Algorithm 2"
     constraints: ClassVar[tuple[str, ...]] = tuple(CONSTRAINTS)
     any_set: ClassVar[bool] = True
+    published_start: ClassVar[str] = "normal"
     never_rises: ClassVar[str] = "f"
 
     def check(self, problem: Problem) -> None:

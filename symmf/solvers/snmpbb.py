@@ -79,7 +79,6 @@ class SNMPBB(Solver):
     split: ClassVar[bool] = True
     own_tolerance: ClassVar[bool] = True
     start: ClassVar[str] = "symm_mean"
-    published_start: ClassVar[str] = "symm_mean"
 
     def check(self, problem: Problem) -> None:
         """Refuse weights that are no numbers, and k = 1 where the weight needs k."""

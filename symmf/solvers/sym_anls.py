@@ -64,7 +64,6 @@ class SymANLS(Solver):
     split: ClassVar[bool] = True
     never_rises: ClassVar[str] = "F"
     start: ClassVar[str] = "uniform"
-    published_start: ClassVar[str] = "uniform"
 
     def check(self, _problem: Problem) -> None:
         """Refuse a coupling that is not a number."""

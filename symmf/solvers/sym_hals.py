@@ -80,7 +80,6 @@ class SymHALS(Solver):
     split: ClassVar[bool] = True
     never_rises: ClassVar[str] = "F"
     start: ClassVar[str] = "uniform"
-    published_start: ClassVar[str] = "uniform"
 
     def check(self, _problem: Problem) -> None:
         """Say which parameter does not fit."""

@@ -62,7 +62,6 @@ class SymNMFANLS(Solver):
     never_rises: ClassVar[str] = "F"
     own_tolerance: ClassVar[bool] = True
     start: ClassVar[str] = "symm_mean"
-    published_start: ClassVar[str] = "symm_mean"
 
     def check(self, _problem: Problem) -> None:
         """Refuse a coupling that is not a number."""
