@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 # Name of `symmf plot NAME` -> where its builder is, in the order of the page.
 FIGURES = {
     "published": "symmf.reporting.plots.published:published",
+    "envelope": "symmf.reporting.plots.envelope:envelope",
     "motivation": "symmf.reporting.plots.factor:motivation",
     "regularization": "symmf.reporting.plots.regulariser:regularization",
     "convergence": "symmf.reporting.plots.convergence:convergence",

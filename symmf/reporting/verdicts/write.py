@@ -23,6 +23,7 @@ from symmf.reporting.statistics.words import (
 from symmf.reporting.verdicts import ceilings, inputs
 from symmf.reporting.verdicts.ceilings import Reach
 from symmf.reporting.verdicts.claims import NOTE, Decided, ledger
+from symmf.reporting.verdicts.sensitivity import write_sensitivity
 from symmf.reporting.verdicts.values import (
     RULE,
     ValueVerdict,
@@ -53,6 +54,7 @@ def write_paper(results: Results, folder: Path) -> list[Path]:
         *write_comparison(compare(results), results, folder),
         *write_ledger(ledger(results), folder),
         *write_statistics(paper_evidence(results), folder),
+        *write_sensitivity(results, folder),
     ]
 
 
