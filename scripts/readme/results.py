@@ -3,25 +3,17 @@
 from __future__ import annotations
 
 import json
-from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
-from statistics import fmean
 
 import pandas as pd
 
 from symmf.common.texts import markdown_table
 from symmf.errors import InputError
 from symmf.paper import DATASET_TITLES
-from symmf.paper.roles import Role
-from symmf.paper.values import PROPOSED, published_values
 from symmf.reporting.results import Results, load_results
-from symmf.reporting.selection.arms import Arm, arms
 from symmf.reporting.tables.beyond import COLUMNS, beyond_table
-from symmf.reporting.verdicts.claims import ledger
-from symmf.reporting.verdicts.decision import ClaimVerdict
-from symmf.reporting.verdicts.scores import best_means, significant_differences
-from symmf.reporting.verdicts.values import compare, counts
+from symmf.reporting.verdicts.findings import findings
 from symmf.solvers import SOLVERS
 
 NOTHING = "No results yet: run `symmf run coil20`."
@@ -29,100 +21,7 @@ NOTHING = "No results yet: run `symmf run coil20`."
 
 def found_block(results: Results) -> str:
     """Return what the study found, in a few lines."""
-    tally = counts(compare(results))
-    if not any(n for verdict, n in tally.items() if verdict != "not run"):
-        return NOTHING
-    decided = ledger(results)
-    own = Counter(each.verdict for each in decided)
-    equal = Counter(each.decision.equal_terms for each in decided)
-    del equal[None]
-    lines = [
-        *(_arm_line(arm) for arm in arms(results)),
-        _means_line(results),
-        f"- Of {own.total()} claims of the paper, in its own setting: {_claims(own)}; "
-        f"of {equal.total()} that compare, on equal terms: {_claims(equal)}.",
-        f"- Of {sum(tally.values())} published scores: {_listed(tally)}.",
-        *_audit_line(results.folder / "audit" / "audit.csv"),
-    ]
-    return "\n".join(lines)
-
-
-def _arm_line(arm: Arm) -> str:
-    """Tell how the proposed method does beside others on the same kind of input."""
-    shares = (best_means(arm), significant_differences(arm))
-    told = "; ".join(share.sentence for share in shares if share)
-    return f"- {arm.title[0].upper()}{arm.title[1:]}: {told or 'too few trials'}."
-
-
-def _means_line(results: Results) -> str:
-    """Tell the mean scores of the proposed method on each kind of input."""
-    means = proposed_means(results)
-    shown = ", ".join(
-        f"{ac:.3f} / {nmi:.3f} {name}" for name, (ac, nmi) in means.items()
-    )
-    return f"- Mean AC / NMI of the proposed method over the cells: {shown}."
-
-
-#: What the proposed method of an arm is.
-_PROPOSED = {
-    Role.COMPARISON: "as released",
-    Role.INNER_PRODUCTS: "converged on the same inner products",
-    Role.EQUAL_TERMS: "converged on the common graph",
-}
-
-
-def proposed_means(results: Results) -> dict[str, tuple[float, float]]:
-    """Return mean AC and NMI of the proposed method, published ones first."""
-    values = published_values()
-    published = values[values["row"] == PROPOSED].groupby("metric")["value"].mean()
-    means = {"published": (published["ac"], published["nmi"])}
-    for arm in arms(results):
-        rows = [arm.proposed(metric) for metric in ("ac", "nmi")]
-        cells = [[cell.mean for cell in row.cells.values()] for row in rows if row]
-        if len(cells) == len(rows):
-            ac, nmi = (fmean(each) for each in cells)
-            means[_PROPOSED[arm.role]] = (ac, nmi)
-    return means
-
-
-_PLURAL = {
-    ClaimVerdict.HOLDS: "hold",
-    ClaimVerdict.PARTLY: "hold partly",
-    ClaimVerdict.DOES_NOT_HOLD: "do not hold",
-    ClaimVerdict.CANNOT: "cannot be decided",
-}
-_SINGULAR = {
-    "hold": "holds",
-    "hold partly": "holds partly",
-    "do not hold": "does not hold",
-}
-
-
-def _claims(found: Counter[ClaimVerdict]) -> str:
-    return _listed({word: found[verdict] for verdict, word in _PLURAL.items()})
-
-
-def _listed(tally: dict[str, int]) -> str:
-    # One claim holds, two hold.
-    return ", ".join(
-        f"{n} {_SINGULAR.get(verdict, verdict) if n == 1 else verdict}"
-        for verdict, n in tally.items()
-        if n
-    )
-
-
-def _audit_line(path: Path) -> list[str]:
-    if not path.exists():
-        return []
-    frame = pd.read_csv(path)
-    pairs = frame.assign(out=frame["verdict"] == "impossible").groupby(
-        ["dataset", "n_clusters", "row"]
-    )["out"]
-    impossible, total = int(pairs.all().sum()), len(pairs)
-    return [
-        f"- {impossible} of {total} published (AC, NMI) pairs cannot be means over the "
-        "same runs with at most K clusters, whatever the method."
-    ]
+    return "\n".join(f"- {text}" for text in findings(results)) or NOTHING
 
 
 def quality_block(results: Results) -> str:

@@ -1,0 +1,109 @@
+"""What the study found, in sentences; README, page and article take them from here."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from pathlib import Path
+from statistics import fmean
+
+from symmf.paper.roles import Role
+from symmf.paper.values import PROPOSED, published_values
+from symmf.reporting.results import Results
+from symmf.reporting.selection.arms import Arm, arms
+from symmf.reporting.verdicts.claims import ledger
+from symmf.reporting.verdicts.decision import ClaimVerdict
+from symmf.reporting.verdicts.scores import best_means, significant_differences
+from symmf.reporting.verdicts.values import compare, counts
+
+# What the proposed method of an arm is.
+_PROPOSED = {
+    Role.COMPARISON: "as released",
+    Role.INNER_PRODUCTS: "converged on the same inner products",
+    Role.EQUAL_TERMS: "converged on the common graph",
+}
+_PLURAL = {
+    ClaimVerdict.HOLDS: "hold",
+    ClaimVerdict.PARTLY: "hold partly",
+    ClaimVerdict.DOES_NOT_HOLD: "do not hold",
+    ClaimVerdict.CANNOT: "cannot be decided",
+}
+
+
+def findings(results: Results) -> list[str]:
+    """Return the findings; none if no published value was run."""
+    tally = counts(compare(results))
+    if not any(n for verdict, n in tally.items() if verdict != "not run"):
+        return []
+    decided = ledger(results)
+    own = Counter(each.verdict for each in decided)
+    equal = Counter(e.decision.equal_terms for e in decided if e.decision.equal_terms)
+    return [
+        *map(arm_sentence, arms(results)),
+        _means_sentence(results),
+        f"Of {own.total()} claims of the paper, in its own setting: {_claims(own)}; "
+        f"of {equal.total()} that compare, on equal terms: {_claims(equal)}.",
+        f"Of {sum(tally.values())} published scores: {listed(tally)}.",
+        *audit_sentences(results.folder),
+    ]
+
+
+def arm_sentence(arm: Arm) -> str:
+    """Say how the proposed method does among others on the same kind of input."""
+    shares = (best_means(arm), significant_differences(arm))
+    said = "; ".join(share.sentence for share in shares if share)
+    return f"{arm.title[0].upper()}{arm.title[1:]}: {said or 'too few trials'}."
+
+
+def _means_sentence(results: Results) -> str:
+    means = proposed_means(results)
+    shown = ", ".join(
+        f"{ac:.3f} / {nmi:.3f} {name}" for name, (ac, nmi) in means.items()
+    )
+    return f"Mean AC / NMI of the proposed method over the cells: {shown}."
+
+
+def proposed_means(results: Results) -> dict[str, tuple[float, float]]:
+    """Return mean AC and NMI of the proposed method, published ones first."""
+    values = published_values()
+    published = values[values["row"] == PROPOSED].groupby("metric")["value"].mean()
+    means = {"published": (published["ac"], published["nmi"])}
+    for arm in arms(results):
+        rows = [arm.proposed(metric) for metric in ("ac", "nmi")]
+        cells = [[cell.mean for cell in row.cells.values()] for row in rows if row]
+        if len(cells) == len(rows):
+            ac, nmi = (fmean(each) for each in cells)
+            means[_PROPOSED[arm.role]] = (ac, nmi)
+    return means
+
+
+def _claims(found: Counter[ClaimVerdict]) -> str:
+    return listed(
+        {str(v) if found[v] == 1 else plural: found[v] for v, plural in _PLURAL.items()}
+    )
+
+
+def listed(tally: Mapping[str, int]) -> str:
+    """Return counts with their names, those that occur.
+
+    Examples
+    --------
+    >>> listed({"close": 3, "higher": 0, "lower": 2})
+    '3 close, 2 lower'
+    """
+    return ", ".join(f"{n} {name}" for name, n in tally.items() if n)
+
+
+def audit_sentences(folder: Path) -> list[str]:
+    """Return what the stored audit of the published pairs says, if there is one."""
+    from symmf.audit.published import load_audit
+
+    frame = load_audit(folder)
+    if frame is None:
+        return []
+    impossible = frame["verdict"] == "impossible"
+    pairs = impossible.groupby([frame[c] for c in ("dataset", "n_clusters", "row")])
+    return [
+        f"{int(pairs.all().sum())} of {pairs.ngroups} published (AC, NMI) pairs cannot "
+        "be means over the same runs with at most K clusters, whatever the method."
+    ]
