@@ -46,6 +46,7 @@ COMMANDS = {
         "Check which published (AC, NMI) pairs are possible at all.",
     ),
     "report": ("symmf.cli.report:report", "Write everything as one HTML page."),
+    "article": ("symmf.cli.report:article", "Write the reproduction as an article."),
     "data": ("symmf.cli.data:data", "List, fetch, verify or import the datasets."),
     "methods": ("symmf.cli.methods:methods", "List the methods and their parameters."),
     "cluster": ("symmf.cli.cluster:cluster", "Cluster your own data."),

@@ -196,6 +196,28 @@ def report(
     _say_written([write_report(found, out or place.out / REPORT_FILE)])
 
 
+@click.command()
+@click.option("--summary", is_flag=True, help="Write a summary of one page instead.")
+@_results_option
+@_out_option
+def article(summary: bool, reference: bool, results: Path, out: Path | None) -> None:
+    """Write the reproduction of the paper as an article, from the results alone.
+
+    HTML and LaTeX with all figures, a PDF where LaTeX is installed; metadata, a
+    manifest and questions to the paper's authors beside them. The default folder is
+    "article" in the results folder.
+    """
+    from symmf.reporting.article.write import write_article
+
+    found, place = _load(results, (), reference, None)
+    if not found.of_paper:
+        say("The article is about the paper, and no experiment of it was run.")
+        say("Start: symmf run coil20")
+        raise SystemExit(1)
+    folder = out or place.out / "article"
+    _say_written(write_article(found, folder, summary=summary))
+
+
 def _load(
     results: Path, names: Sequence[str], reference: bool, out: Path | None
 ) -> tuple[Results, ResultsPlace]:

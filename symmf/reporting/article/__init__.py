@@ -1,0 +1,1 @@
+"""``symmf article``: the reproduction as an article, made from the results alone."""
