@@ -26,6 +26,7 @@ TESTED = [*PROJECT["dependencies"], *EXTRAS["dask"], *EXTRAS["io"], *EXTRAS["tes
 TOOLS = {"ruff", "mypy", "import-linter", "types-pyyaml", "pandas-stubs"}
 # Distributions whose module has another name.
 MODULES = {
+    "markdown-it-py": "markdown_it",
     "scikit-learn": "sklearn",
     "pyyaml": "yaml",
     "pillow": "PIL",

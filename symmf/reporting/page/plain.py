@@ -8,9 +8,12 @@ from typing import Any
 from symmf.paper.values import METRIC_TITLES
 from symmf.reporting.page.grid import Column, Grid, GridCell
 from symmf.reporting.results import Results
+from symmf.reporting.tables.again import again_table
 from symmf.reporting.tables.beyond import beyond_table
 from symmf.reporting.tables.collection import collection_tables
+from symmf.reporting.tables.effects import effects_table
 from symmf.reporting.tables.model import ABSENT, PlainTable
+from symmf.reporting.tables.sets import sets_table
 from symmf.reporting.tables.used_well import used_well_table
 from symmf.reporting.verdicts import inputs
 
@@ -47,7 +50,8 @@ def _value(text: str) -> str:
 
 def takes_section(results: Results) -> dict[str, Any] | None:
     """Return what it takes to reach the published values, and what the input does."""
-    tables = [t for t in (beyond_table(results), used_well_table(results)) if t.rows]
+    makers = beyond_table, used_well_table, effects_table, sets_table, again_table
+    tables = [table for make in makers if (table := make(results)).rows]
     changes = inputs.changes(results)
     if not tables and not changes:
         return None
