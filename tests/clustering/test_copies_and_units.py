@@ -29,6 +29,15 @@ def test_a_group_of_equal_rows_is_a_cluster(copies, distance):
     assert sorted(found) == sorted([100, copies])
 
 
+@pytest.mark.parametrize("levels", [20, 40])
+def test_rounded_measurements_are_clustered_as_the_exact_ones(levels):
+    """Most cells of the grid hold several rows, some of them more than ten."""
+    X, y = make_moons(1500, noise=0.05, random_state=0)
+    rounded = np.round(X / np.ptp(X) * levels)
+    assert len(np.unique(rounded, axis=0)) < 500
+    assert ari(y, SymMF(2, random_state=0).fit_predict(rounded)) > 0.95
+
+
 def test_zeros_beside_counts():
     counts = np.random.default_rng(0).poisson(5, size=(120, 4)) + 1.0
     assert sizes(np.vstack([counts, np.zeros((100, 4))]), 2) == [120, 100]

@@ -21,6 +21,7 @@ from symmf.common.notation import AnyMatrix, FloatArray
 from symmf.distributed.operators import DistributedGram
 from symmf.similarity.graphs.mutual import MutualGraph, few_rows
 from symmf.similarity.graphs.neighbours import local_scales, nearest_rows
+from symmf.similarity.row_features import RowFeatures
 
 
 class Extension(Protocol):
@@ -109,10 +110,7 @@ class GramExtension:
             sums = np.asarray(X.sum(axis=0)).ravel()
             least = max(floor * float(np.median(X @ sums)), 1e-12)
             start = replace(start, sums=sums, least=least)
-        V = np.column_stack([H, np.ones(len(H))]) * start.scale(X)[:, None]
-        FV = np.asarray(X.T @ V)
-        if start.mean is not None:
-            FV = FV - np.outer(start.mean, V.sum(axis=0))
+        FV = start.features(X).tdot(np.column_stack([H, np.ones(len(H))]))
         return replace(start, FH=FV[:, :-1], F1=FV[:, -1])
 
     @classmethod
@@ -121,29 +119,18 @@ class GramExtension:
         FV = A.transposed_product(np.column_stack([H, np.ones(len(H), H.dtype)]))
         return cls(FH=FV[:, :-1], F1=FV[:, -1], G=H.T @ H, mean=A.mean, unit=A.unit)
 
-    def scale(self, X: AnyMatrix) -> FloatArray:
-        """Return what every row is multiplied by, after centring."""
-        n = X.shape[0]
-        if self.sums is not None:
-            return np.asarray(1 / np.sqrt(np.maximum(X @ self.sums, self.least)))
-        if not self.unit:
-            return np.ones(n)
-        if sparse.issparse(X):
-            squares = np.asarray(X.multiply(X).sum(axis=1)).ravel()
-        else:
-            squares = np.einsum("ij,ij->i", X, X)
-        if self.mean is not None:
-            squares = squares - 2 * np.asarray(X @ self.mean) + self.mean @ self.mean
-        norms = np.sqrt(np.maximum(squares, 0))
-        return np.asarray(np.divide(1.0, norms, out=np.zeros(n), where=norms > 1e-12))
+    def features(self, X: AnyMatrix) -> RowFeatures:
+        """Return rows centred and scaled as the training rows were."""
+        centre = self.mean is not None
+        F = RowFeatures(X, centre=centre, unit=self.unit, mean=self.mean)
+        if self.sums is None:
+            return F
+        degrees = np.maximum(X @ self.sums, self.least)
+        return F.with_scaled_rows(np.asarray(1 / np.sqrt(degrees)))
 
     def extend(self, X: AnyMatrix, weight: float) -> FloatArray:
-        """Take a H = s (x - mean) F^T H, and its sum over the training rows."""
-        FV = np.column_stack([self.FH, self.F1])
-        aV = np.asarray(X @ FV)
-        if self.mean is not None:
-            aV = aV - self.mean @ FV
-        aV = aV * self.scale(X)[:, None]
+        """Take a H = f F^T H, and its sum over the training rows."""
+        aV = self.features(X).dot(np.column_stack([self.FH, self.F1]))
         return solve_rows(aV[:, :-1], aV[:, -1], self.G, weight)
 
 

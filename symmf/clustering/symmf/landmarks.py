@@ -24,6 +24,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
+from symmf.clustering.labels.rows import cluster_means
 from symmf.common.notation import AnyMatrix, FloatArray
 from symmf.distributed.rows import DistributedRows
 from symmf.linalg.threads import in_threads
@@ -123,13 +124,9 @@ def condense(T: FloatArray, p: int) -> tuple[FloatArray, npt.NDArray[np.intp]]:
     """
     start = T[:p][distinct_rows(T[:p])[0]]
     _, nearest = in_blocks(lambda rows: nearest_rows(start, rows, 1), T)
-    counts = np.bincount(nearest[:, 0], minlength=len(start))
-    members = sparse.csr_array(
-        (np.ones(len(T), T.dtype), nearest[:, 0], np.arange(len(T) + 1)),
-        shape=(len(T), len(start)),
-    )
     # Every start is nearest to itself, so none is empty.
-    means = np.asarray(members.T @ T) / counts[:, None].astype(T.dtype)
+    means = cluster_means(T, nearest[:, 0], len(start)).astype(T.dtype, copy=False)
+    counts = np.bincount(nearest[:, 0])
     first, copy_of = distinct_rows(means)
     together = np.bincount(copy_of, weights=counts).astype(np.intp)
     return np.asarray(means[first]), together

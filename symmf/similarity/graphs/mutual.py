@@ -120,9 +120,11 @@ def mutual_graph(
         As there.
     counts : (n,) array, optional
         Rows are distinct, and each stands for so many samples, which count in the
-        degrees. At least q copies have all their neighbours among themselves: they are
-        joined to each other with weight 1, and to rows of fewer copies by the tree
-        alone. Where half of the rows are fewer than q, each is joined to itself.
+        degrees. As many copies as there are samples in the q nearest rows are a cluster
+        of their own: they are joined to each other with weight 1, and to other rows by
+        the tree alone. (Where measurements are rounded all rows have copies, and no
+        more than their neighbours.) Where half of the rows are fewer than q, each is
+        joined to itself.
     """
     check_number("n_neighbors", n_neighbors, least=1, whole=True)
     check_number("local_neighbor", local_neighbor, least=1, whole=True)
@@ -137,8 +139,7 @@ def mutual_graph(
     D = _all_squares(X, max(q, local))
     distance, index = _nearest(X, D, max(q, local))
     s = local_scales(distance, local, floor=0.0)
-    # Rows with so many copies that these are all of their nearest neighbours.
-    dense = (m >= q) & (m > 1)
+    dense = (m > 1) & (m >= m[index[:, :q]].sum(axis=1))
     s[dense] = np.minimum(s[dense], np.median(s[index[dense, :q]], axis=1))
     s = np.maximum(s, max(_SCALE_FLOOR * float(np.median(s)), 1e-300))
     near = _directed(distance[:, :q], index[:, :q])
