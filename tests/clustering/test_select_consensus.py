@@ -89,6 +89,18 @@ def test_the_verdict_is_that_of_both_kinds_of_evidence():
     assert again.depth == pytest.approx(found.depth)
 
 
+@pytest.mark.parametrize("seed", range(4))
+def test_rows_along_a_line_are_never_called_clear_clusters(seed):
+    rng = np.random.default_rng(seed)
+    t = rng.random(200)
+    curve = np.column_stack([np.cos(3 * t), np.sin(3 * t)])
+    assert find_structure(curve + rng.normal(0, 0.05, (200, 2))).verdict != "clear"
+    assert find_structure(rng.normal(size=(200, 1))).verdict == "none"
+    two = rng.normal(size=(200, 1))
+    two[:100] += 8
+    assert find_structure(two).verdict == "clear"
+
+
 def test_the_evidence_can_be_drawn(blobs):
     found = symmf.select(blobs[0], range(2, 6), n_subsamples=1, random_state=0)
     axes = found.plot()

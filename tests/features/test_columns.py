@@ -10,7 +10,7 @@ from sklearn.metrics import adjusted_rand_score
 from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from symmf import SymMF
+from symmf import SymMF, select
 from symmf.errors import InputError, SymmfWarning
 from symmf.features import MixedColumns
 
@@ -132,6 +132,8 @@ def test_symmf_takes_such_frames_and_keeps_the_encoding(columns):
     words = "city" in columns
     assert model.similarity_ == ("partitions" if words else "mutual_knn")
     np.testing.assert_array_equal(model.predict(frame[columns]), model.labels_)
+    if "size" in columns:
+        assert select(frame[columns], range(2, 6), n_subsamples=0).best == 3
 
 
 def test_a_plain_frame_is_clustered_as_its_numbers():
