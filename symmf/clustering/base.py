@@ -25,8 +25,6 @@ from symmf.clustering.labels import number_by_size
 from symmf.common.notation import AnyMatrix, FloatArray, LabelArray
 from symmf.common.seeds import RandomState, as_generator
 from symmf.common.validation import is_dask
-from symmf.distributed.operators import DistributedMatrix
-from symmf.distributed.rows import DistributedRows
 from symmf.errors import InputError, SymmfWarning
 from symmf.linalg import top_eigenpairs
 from symmf.linalg.threads import one_thread
@@ -61,16 +59,13 @@ class ClusterMethod(Protocol):
 class Clusterer(ClusterMixin, BaseEstimator):
     """Base of the clusterers: scikit-learn's conventions, dense or sparse rows.
 
-    A subclass sets ``accepts_sparse``, ``needs_nonnegative`` and writes ``_fit``.
+    A subclass may set ``needs_nonnegative`` and writes ``_fit``.
     """
 
-    accepts_sparse = True
     #: the method is undefined for negative data
     needs_nonnegative = False
     #: ``n_clusters="auto"`` is understood
     chooses_n_clusters = False
-    #: rows of a dask array stay where they are
-    accepts_dask = False
     #: raised whenever the same parameters give other numbers than before: a part of
     #: the key of a trial
     behaviour: int = 1
@@ -102,7 +97,7 @@ class Clusterer(ClusterMixin, BaseEstimator):
         self
         """
         check_kinds(self.get_params(deep=False))
-        rows = self._check_dask(X) if is_dask(X) else self._check_rows(X)
+        rows = self._check_rows(X)
         if self.n_clusters != "auto" or not self.chooses_n_clusters:
             check_n_clusters(self.n_clusters, rows.shape[0])
         if self.needs_nonnegative and not self._precomputed():
@@ -153,12 +148,17 @@ class Clusterer(ClusterMixin, BaseEstimator):
 
     def _check_rows(self, X: Any, *, reset: bool = True) -> AnyMatrix:
         """Check rows in memory: those of a fit, or new ones unless ``reset``."""
+        if is_dask(X):
+            raise InputError(
+                f"{type(self).__name__} needs its rows in memory, and X is a dask "
+                "array. Give X.compute() if they fit, or use SymMF."
+            )
         check_indices(X)
         try:
             rows = validate_data(
                 self,
                 X,
-                accept_sparse="csr" if self.accepts_sparse else False,
+                accept_sparse="csr",
                 dtype=[np.float64, np.float32],
                 ensure_min_samples=2 if reset else 1,
                 reset=reset,
@@ -169,22 +169,6 @@ class Clusterer(ClusterMixin, BaseEstimator):
         # Else scipy would put a sparse matrix in order, which is the caller's.
         ordered = not sparse.issparse(rows) or rows.has_canonical_format
         return rows if ordered else rows.copy()
-
-    def _check_dask(self, X: Any, *, reset: bool = True) -> Any:
-        """Do what scikit-learn's validation does, without bringing X here."""
-        if not self.accepts_dask:
-            raise InputError(
-                f"{type(self).__name__} needs its rows in memory, and X is a dask "
-                "array. Give X.compute() if they fit, or use SymMF."
-            )
-        square = reset and self._precomputed()
-        rows = DistributedMatrix(X) if square else DistributedRows.of(X)
-        if reset and rows.shape[0] < 2:
-            raise InputError(
-                f"Found array with {rows.shape[0]} sample(s) while a minimum of 2 is "
-                "required."
-            )
-        return validate_data(self, rows, reset=reset, skip_check_array=True)
 
     def _fit(self, X: AnyMatrix, rng: np.random.Generator) -> None:
         """Set ``labels_`` and what else the method finds."""
@@ -233,8 +217,6 @@ class Clusterer(ClusterMixin, BaseEstimator):
         """Return X in the scale the model works in: X itself but for extreme values."""
         if self._input_scale == 1.0:
             return X
-        if isinstance(X, DistributedRows):
-            return X.times(self._input_scale)
         # In two steps: the power of two itself may be beyond the floating-point range.
         half = np.sqrt(self._input_scale)
         return X * X.dtype.type(half) * X.dtype.type(half)
@@ -244,7 +226,7 @@ class Clusterer(ClusterMixin, BaseEstimator):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = self.accepts_sparse
+        tags.input_tags.sparse = True
         tags.input_tags.pairwise = self._precomputed()
         tags.input_tags.positive_only = self.needs_nonnegative
         return tags

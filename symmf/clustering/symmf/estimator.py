@@ -9,7 +9,7 @@ from typing import Any, Literal, Self
 import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import _safe_indexing
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from symmf.clustering.base import Clusterer, warn_if_collapsed
 from symmf.clustering.checks import check_range
@@ -26,6 +26,8 @@ from symmf.common.notation import AnyMatrix, FloatArray, LabelArray
 from symmf.common.seeds import RandomState
 from symmf.common.validation import is_dask
 from symmf.constraints import ConstraintLike
+from symmf.distributed.operators import DistributedMatrix
+from symmf.distributed.rows import DistributedRows
 from symmf.errors import InputError
 from symmf.features.columns import MixedColumns, encoder_for
 from symmf.similarity import SimilarityName, SymmetricOperator, regularise
@@ -172,7 +174,6 @@ class SymMF(
     """
 
     chooses_n_clusters = True
-    accepts_dask = True
     # What encodes a data frame with words or holes.
     _encoder: MixedColumns | None = None
 
@@ -211,8 +212,10 @@ class SymMF(
         self.verbose = verbose
         self.random_state = random_state
 
-    def _check_rows(self, X: Any, *, reset: bool = True) -> AnyMatrix:
-        """Check rows in memory; a data frame with words or holes is encoded first."""
+    def _check_rows(self, X: Any, *, reset: bool = True) -> Any:
+        """Check rows; a data frame with words or holes is encoded first."""
+        if is_dask(X):
+            return self._check_dask(X, reset=reset)
         if reset:
             self._encoder = encoder_for(X)
         if self._encoder is None:
@@ -222,6 +225,22 @@ class SymMF(
             self.n_features_in_ = self._encoder.n_features_in_
             self.feature_names_in_ = self._encoder.feature_names_in_
         return rows
+
+    def _check_dask(self, X: Any, *, reset: bool) -> Any:
+        """Do what scikit-learn's validation does, without bringing X here."""
+        square = reset and self._precomputed()
+        rows = DistributedMatrix(X) if square else DistributedRows.of(X)
+        if reset and rows.shape[0] < 2:
+            raise InputError(
+                f"Found array with {rows.shape[0]} sample(s) while a minimum of 2 is "
+                "required."
+            )
+        return validate_data(self, rows, reset=reset, skip_check_array=True)
+
+    def _scaled(self, X: Any) -> Any:
+        if isinstance(X, DistributedRows) and self._input_scale != 1.0:
+            return X.times(self._input_scale)
+        return super()._scaled(X)
 
     def _fit(self, X: AnyMatrix, rng: np.random.Generator) -> None:
         similarity, options = self.similarity, self.similarity_options
@@ -466,8 +485,7 @@ class SymMF(
     def _new_rows(self, X: Any) -> Any:
         """Check rows, and bring them into the scale of the fit."""
         check_is_fitted(self)
-        if is_dask(X):
-            return self._scaled(self._check_dask(X, reset=False))
-        X = self._scaled(self._check_rows(X, reset=False))
-        check_range(X, new=True)
-        return X
+        rows = self._scaled(self._check_rows(X, reset=False))
+        if not is_dask(X):
+            check_range(rows, new=True)
+        return rows
