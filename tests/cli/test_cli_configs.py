@@ -77,6 +77,6 @@ def test_a_new_study_runs_as_it_is(symmf, tmp_path):
     assert f"symmf run {path}" in text
     code, text = symmf("run", path, "--dry-run", "--results", tmp_path / "results")
     assert code == 0
-    assert "study: 40 trials" in text
+    assert "study: 80 trials" in text
     assert symmf("configs", "--new", path)[0] == 2
     assert symmf("configs", "coil20", "--new", tmp_path / "b.yaml")[0] == 2
