@@ -327,7 +327,7 @@ WRONG_USE = {
     ),
     "no factor": (["-k", "3", "--method", "kmeans", "--factor", "H.csv"], 2, "factor"),
     "labels": (["-k", "3", "--labels", "kind"], 2, "has no line of names"),
-    "label column": (["-k", "3", "--labels", "14"], 2, "none of them"),
+    "label column": (["-k", "3", "--labels", "14"], 2, "no line of names"),
     "input": (["-k", "3", "--out", "data.csv"], 2, "overwritten"),
     "folder": (["-k", "3", "--out", "there/c.csv"], 2, "does not exist"),
     "ending": (["-k", "3", "--out", "c.xlsx"], 2, "must end in .csv or .npy"),

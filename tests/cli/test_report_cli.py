@@ -86,10 +86,10 @@ def test_compare(folder: Path, tmp_path: Path) -> None:
     done = run(compare, "--results", folder, "--out", tmp_path)
     assert done.exit_code == 0
     names = {path.name for path in (tmp_path / "verdicts").iterdir()}
-    assert names == {
-        f"{stem}.{kind}"
-        for stem in ("compare", "claims", "statistics")
-        for kind in ("csv", "md")
+    pages = ("compare", "claims", "statistics", "sensitivity")
+    assert names == {f"{stem}.{kind}" for stem in pages for kind in ("csv", "md")} | {
+        "claim_sensitivity.csv",
+        "levels.csv",
     }
     assert "holds partly" in done.output
     assert "Published values:" in done.output

@@ -9,7 +9,6 @@ import pytest
 
 from scripts.readme.results import (
     BLOCKS,
-    proposed_means,
     quality_block,
     refreshed,
     update_readme,
@@ -19,6 +18,7 @@ from symmf.errors import InputError
 from symmf.reporting.results import Results, load_results
 from symmf.reporting.selection.arms import arms
 from symmf.reporting.statistics.tests import ALPHA, pairwise_by_input
+from symmf.reporting.verdicts.findings import proposed_means
 from symmf.reporting.verdicts.scores import best_means
 
 ROOT = Path(__file__).parents[2]

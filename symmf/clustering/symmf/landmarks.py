@@ -4,9 +4,10 @@ Up to 20,000 rows in memory all are learned from. Of more, or of those on a clus
 rows are drawn by their numbers, so that neither blocks nor workers decide anything:
 
 1. Dense rows: T, ten times as many as there are landmarks. Scaling is learned from T.
-   The first p rows of T become landmarks by one step of Lloyd's algorithm, the mean of
-   the rows of T nearest to each; copies are one landmark, and each counts its rows. The
-   graph, its eigenvectors and the clusters are those of the landmarks, by their counts.
+   The first p distinct rows of T become landmarks by one step of Lloyd's algorithm, the
+   mean of the rows of T nearest to each; copies are one landmark, and each counts its
+   rows. The graph, its eigenvectors and the clusters are those of the landmarks, by
+   their counts.
    Text: 20,000 rows, from which weights of terms, their directions and the micro-
    clusters are learned.
 2. Every row, of the fit or new, is joined to its 5 nearest landmarks
@@ -122,7 +123,7 @@ def condense(T: FloatArray, p: int) -> tuple[FloatArray, npt.NDArray[np.intp]]:
     >>> B.ravel(), counts
     (array([0.5, 8.5]), array([2, 2]))
     """
-    start = T[:p][distinct_rows(T[:p])[0]]
+    start = T[np.sort(distinct_rows(T)[0])[:p]]
     _, nearest = in_blocks(lambda rows: nearest_rows(start, rows, 1), T)
     # Every start is nearest to itself, so none is empty.
     means = cluster_means(T, nearest[:, 0], len(start)).astype(T.dtype, copy=False)
