@@ -21,7 +21,7 @@ ROOT = Path(__file__).resolve().parents[2]
 # A defect must look like one.
 ENVIRONMENT = os.environ | {"PYTHONPATH": str(ROOT), "SYMMF_TRACEBACK": "1"}
 # What differs between two runs of the same trial.
-MEASURED = ("seconds", "peak_memory_mb", "attempts")
+MEASURED = ("seconds", "similarity_seconds", "peak_memory_mb", "attempts")
 # What a fork of this process needs not import again.
 PRELOAD = (
     "pandas", "symmf.experiment.store.layout", "symmf.cli.run", "symmf.cli.report",

@@ -138,6 +138,7 @@ def describe(found: Finished) -> str:
         **{name: _cell(name, row) for name in ("n_samples", "n_iter")},
         **{name: row[name] for name in ("stop", "solver", "matrix")},
         "seconds": row["seconds"],
+        "similarity": _cell("similarity_seconds", row),
         "peak memory": f"{row['peak_memory_mb']} MB",
         "labels": f"sha256 {row['labels_sha256']}" if row["labels_sha256"] else "",
     }

@@ -140,6 +140,11 @@ class Trial:
         }
 
     @property
+    def sample(self) -> tuple[Any, ...]:
+        """What decides which rows the trial uses: the same for all its methods."""
+        return (self.data_digest, self.n_clusters, self.trial)
+
+    @property
     def title(self) -> str:
         """A short name for progress and messages."""
         weight = self.laplacian_weight
@@ -185,7 +190,8 @@ class Outcome:
 
     ``labels`` are the clusters found and ``y`` the classes of the same samples;
     ``scores`` are those computed when the trial ran. ``matrix`` says in words what was
-    factored, where the method tells it. ``attempts`` counts how often the
+    factored, where the method tells it. ``similarity_seconds`` are those of ``seconds``
+    that building the similarity takes. ``attempts`` counts how often the
     trial was begun until it gave this outcome: more than once if workers died.
     ``illustration`` is the content of a file beside the records, where it was asked
     for.
@@ -197,6 +203,7 @@ class Outcome:
     warnings: tuple[str, ...] = ()
     started: str = ""
     seconds: float | None = None
+    similarity_seconds: float | None = None
     peak_memory_mb: float | None = None
     n_samples: int | None = None
     labels: LabelArray | None = None

@@ -26,6 +26,7 @@ from symmf.similarity.operators import (
     as_operator,
 )
 from symmf.similarity.row_features import RowFeatures
+from symmf.similarity.share import shared
 from symmf.similarity.transforms import (
     DENSE_BYTES,
     clip_nonnegative,
@@ -205,4 +206,4 @@ def build_similarity(
         raise InputError(f"The data must be numbers; their type is {values.dtype}.")
     if values.dtype.kind == "f" and not np.isfinite(values).all():
         raise InputError("The data have NaN or infinite entries; clean them first.")
-    return as_operator(build(X, **options))
+    return as_operator(shared(build, X, **options))

@@ -82,6 +82,19 @@ def test_the_tables_do_not_depend_on_the_number_of_workers(tmp_path, pool):
     assert computed(tmp_path / "one/tiny") == computed(tmp_path / "two/tiny")
 
 
+def test_the_methods_of_a_draw_share_their_similarity(tmp_path):
+    path = write_config(tmp_path, "[symnmf, snmf, kmeans]")
+    with LocalPool(1) as single:
+        run_config(path, tmp_path, single)
+    found = table(tmp_path).pivot(
+        index=["n_clusters", "trial"], columns="method", values="similarity_seconds"
+    )
+    # Those of the fit that built it.
+    assert (found["symnmf"] == found["snmf"]).all()
+    assert found["snmf"].is_unique
+    assert (found["kmeans"] == "").all()
+
+
 def test_an_interrupted_experiment_continues_to_the_same_tables(tmp_path, pool):
     path = write_config(tmp_path, "[kmeans, symmf]")
     run_config(path, tmp_path / "whole", pool)

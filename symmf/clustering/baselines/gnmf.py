@@ -27,6 +27,7 @@ from symmf.common.seeds import RandomState
 from symmf.common.validation import check_choice, check_number
 from symmf.linalg import inner
 from symmf.similarity.graphs.self_tuning import neighbour_graph
+from symmf.similarity.share import shared
 from symmf.solvers import Stop
 
 # Denominators of the updates are kept above this, as published.
@@ -257,10 +258,11 @@ class GNMF(Clusterer):
             check_number("heat_scale", self.heat_scale, above=0)
         check_number("start_iter", self.start_iter, least=0, whole=True)
         check_number("tol", self.tol, least=0)
-        graph = neighbour_graph(
+        graph = shared(
+            neighbour_graph,
             X,
             n_neighbors=self.n_neighbors,
-            weighting=self.weighting,  # type: ignore[arg-type]  # checked above
+            weighting=self.weighting,
             heat_scale=self.heat_scale,
         )
         self.W_ = graph.M.astype(X.dtype)

@@ -29,6 +29,7 @@ from symmf.features.text import LSA, TermWeights, are_counts
 from symmf.similarity import SIMILARITIES, SymmetricOperator, build_similarity
 from symmf.similarity.graphs.mutual import mutual_graph
 from symmf.similarity.scaling import Scaling, distinct_rows, units_ratio
+from symmf.similarity.share import shared
 
 # Runs of k-means have up to four times so many clusters.
 _MOST_PARTS = 50
@@ -196,7 +197,7 @@ def prepare(
                 f"is {n_clusters}: ask for at most as many clusters as there are "
                 "distinct rows."
             )
-        graph = mutual_graph(X, counts=copies, **options)
+        graph = shared(mutual_graph, X, counts=copies, **options)
         A = graph.S
         extension = partial(GraphExtension, rows=X, graph=graph, **given)
     else:

@@ -12,7 +12,7 @@ import threading
 from collections import deque
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from multiprocessing import connection
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from symmf.errors import SymmfError
 from symmf.experiment.run.backend import TICK, Update
@@ -22,6 +22,9 @@ from symmf.experiment.values import Job, Outcome, Status
 
 if TYPE_CHECKING:
     from symmf.datasets import Dataset
+
+#: jobs by the rows they use, so that a worker can share what it builds from them
+Waiting = dict[tuple[Any, ...], deque[Job]]
 
 
 class LocalPool:
@@ -67,10 +70,12 @@ class LocalPool:
         stop: threading.Event,
     ) -> Generator[Update]:
         """Run jobs; see :class:`symmf.experiment.run.backend.Backend`."""
-        waiting = deque(jobs)
+        waiting: Waiting = {}
+        for job in jobs:
+            waiting.setdefault(job.trial.sample, deque()).append(job)
         try:
             while not stop.is_set():
-                while waiting and (worker := self._idle(len(waiting))) is not None:
+                while waiting and (worker := self._idle(waiting)) is not None:
                     yield from self._give(worker, waiting, data)
                 if not waiting and not any(worker.job for worker in self._workers):
                     return
@@ -80,29 +85,38 @@ class LocalPool:
                 worker.kill()
                 self._workers.remove(worker)
 
-    def _idle(self, wanted: int) -> WorkerProcess | None:
+    def _idle(self, waiting: Waiting) -> WorkerProcess | None:
         """Return a worker without a job; start as many more as are of use."""
         free = [worker for worker in self._workers if worker.job is None]
+        wanted = sum(map(len, waiting.values()))
         missing = min(self.n_workers - len(self._workers), wanted - len(free))
         for _ in range(missing):
             self._workers.append(WorkerProcess(self.warm_up()))
         return next((worker for worker in free if worker.idle), None)
 
     def _give(
-        self, worker: WorkerProcess, waiting: deque[Job], data: Mapping[str, Dataset]
+        self, worker: WorkerProcess, waiting: Waiting, data: Mapping[str, Dataset]
     ) -> Iterator[Update]:
-        job = waiting.popleft()
+        """Give a job on the rows that the worker has, or else on rows nobody is at."""
+        sample = worker.sample
+        if sample not in waiting:
+            taken = {other.sample for other in self._workers}
+            free = (sample for sample in waiting if sample not in taken)
+            sample = next(free, next(iter(waiting)))
+        job = waiting[sample][0]
         try:
             worker.give(job, data[job.trial.data_digest])
         except OSError:
             # It died between two jobs, so the job has lost nothing.
             self._bury(worker)
-            waiting.appendleft(job)
-        else:
-            yield Update(job)
+            return
+        waiting[sample].popleft()
+        if not waiting[sample]:
+            del waiting[sample]
+        yield Update(job)
 
     def _listen(
-        self, waiting: deque[Job], data: Mapping[str, Dataset]
+        self, waiting: Waiting, data: Mapping[str, Dataset]
     ) -> Iterator[Update]:
         """Wait a moment for news of the workers."""
         limits = [left for w in self._workers if (left := w.remaining()) is not None]

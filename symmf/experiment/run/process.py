@@ -37,6 +37,8 @@ class WorkerProcess:
         self.ready = False
         # What is being computed.
         self.job: Job | None = None
+        # Of the latest job: what its similarities were built for.
+        self.sample: tuple[Any, ...] = ()
         # As the worker saw itself when it did its latest job.
         self.environment: dict[str, Any] = {}
         self._code: int | None = None
@@ -60,7 +62,7 @@ class WorkerProcess:
             self._digest = job.trial.data_digest
             self._send(DATA, {self._digest: data})
         self._send(RUN, job)
-        self.job = job
+        self.job, self.sample = job, job.trial.sample
 
     def _send(self, kind: bytes, content: Any) -> None:
         self.connection.send_bytes(kind + pickle.dumps(content, protocol=5))

@@ -15,9 +15,13 @@ from symmf.common.seeds import generator
 from symmf.errors import InputError
 from symmf.experiment.run.memory import MemoryMeter, is_out_of_memory
 from symmf.experiment.values import Job, Outcome, Status, Trial, now
+from symmf.similarity.share import Sharing
 
 if TYPE_CHECKING:
     from symmf.datasets import Dataset
+
+# Of this process, for the trials that it runs one after another.
+SIMILARITIES = Sharing()
 
 
 def build(job: Job) -> Any:
@@ -34,8 +38,10 @@ def run_trial(job: Job, data: Dataset) -> Outcome:
     """Run one trial; whatever it raises becomes a failed outcome.
 
     ``seconds`` is the time of ``fit`` alone: choosing samples, preprocessing and
-    scoring are outside. Warnings are kept in the outcome, not shown; that a limit ended
-    a fit is not among them, as ``stop`` says it already.
+    scoring are outside. A similarity that an earlier trial of the worker has built is
+    used again; its seconds count here too, as if this trial had built it. Warnings are
+    kept in the outcome, not shown; that a limit ended a fit is not among them, as
+    ``stop`` says it already.
     """
     from sklearn.exceptions import ConvergenceWarning
 
@@ -77,9 +83,12 @@ def _run(job: Job, data: Dataset, found: dict[str, Any]) -> None:
     labelled = getattr(estimator, "uses_labels", False)
     start = time.perf_counter()
     try:
-        estimator.fit(X, chosen.y) if labelled else estimator.fit(X)
+        with SIMILARITIES:
+            estimator.fit(X, chosen.y) if labelled else estimator.fit(X)
     finally:
-        found["seconds"] = time.perf_counter() - start
+        elapsed = time.perf_counter() - start
+        found["seconds"] = elapsed + SIMILARITIES.saved
+        found["similarity_seconds"] = SIMILARITIES.seconds
 
     found |= _read_fit(estimator)
     if found["stop"] == "diverged":

@@ -55,6 +55,7 @@ _BEFORE_SCORES: dict[str, Kind] = {
 STORED_SCORES = ("silhouette",)
 _AFTER_SCORES: dict[str, Kind] = {
     "seconds": float,
+    "similarity_seconds": float,
     "n_iter": int,
     "stop": str,
     "solver": str,
@@ -376,6 +377,7 @@ def _trial_row(
         "status": outcome.status.value,
         **scores,
         "seconds": outcome.seconds,
+        "similarity_seconds": outcome.similarity_seconds,
         "n_iter": outcome.n_iter,
         "stop": outcome.stop,
         "solver": outcome.solver,
