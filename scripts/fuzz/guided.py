@@ -2,8 +2,8 @@
 
 ``python -m scripts.fuzz.guided PARSER [--seconds S]`` needs atheris (``.[fuzz]``). It
 begins with good files and goes on until the time is over or an input gives neither a
-result nor one of our errors; that input is kept in a file. All is parsed in this process
-and not in a child, so that branches count.
+result nor one of our errors; that input is kept in a file. All is parsed in this
+process and not in a child, so that branches count.
 """
 
 from __future__ import annotations

@@ -160,6 +160,8 @@ def dates(cells: Sequence[str]) -> FloatArray | None:
     array([  2.,  nan, 365.])
     >>> dates(["31.01.1970", "1.2.1970"]), dates(["May", "June"])
     (array([30., 31.]), None)
+    >>> dates(["1969-12-31", "9999-12-31"])
+    array([-1.000000e+00,  2.932896e+06])
     """
     import pandas as pd
 
@@ -172,8 +174,9 @@ def dates(cells: Sequence[str]) -> FloatArray | None:
             continue
         found = pd.to_datetime(texts, format=order, errors="coerce", utc=True)
         if found.isna().sum() == texts.isna().sum():
-            days = (found - pd.Timestamp(0, tz="UTC")) / pd.Timedelta(days=1)
-            values = np.asarray(days, dtype=np.float64)
+            # Nanoseconds, in which pandas computes, end in the year 2262.
+            instants = found.dt.tz_convert(None).to_numpy("datetime64[us]")
+            values = (instants - np.datetime64(0, "us")) / np.timedelta64(1, "D")
             return values % 1 if order.startswith("%H") else values
     return None
 
