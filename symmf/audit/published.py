@@ -1,10 +1,13 @@
-"""The audit of the paper's own 108 pairs, and its files."""
+"""The audit of published pairs by cell, and its files: the paper's, or a study's.
+
+Pairs are known by (data set, K, row), like the cells of a table of scores.
+"""
 
 from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from importlib import metadata, resources
 from pathlib import Path
 
@@ -26,52 +29,51 @@ AUDIT_FILE = "audit.csv"
 WITNESS_FILE = "witnesses.json"
 DIGEST_FILE = "inputs.sha256"
 
+Pairs = Mapping[tuple[str, int, str], Pair]
+
 
 def paper_pairs(runs: int | None = 10) -> dict[tuple[str, int, str], Pair]:
-    """Return the published pairs by (dataset, K, row), with the paper's setting.
+    """Return the paper's pairs by (dataset, K, row), with the paper's setting.
 
     Each run clusters K whole classes into at most K clusters. The classes of the image
     sets have one size, those of the text sets their own, and any K of them are
     admitted in any run.
     """
-    pairs = {}
-    for dataset, title in DATASET_TITLES.items():
-        values = published_values().query("dataset == @dataset")
-        for K in sorted(set(values["n_clusters"])):
-            cell = values[values["n_clusters"] == K]
-            scores = cell.set_index(["row", "metric"])["value"].to_dict()
-            setting = Setting(
+    places = ["dataset", "n_clusters", "row"]
+    scores = published_values().set_index([*places, "metric"])["value"].unstack()
+    return {
+        (dataset, K, row): Pair(
+            setting=Setting(
                 pool=class_sizes(dataset), n_classes=K, n_clusters=K, runs=runs
-            )
-            for row, label in ROWS.items():
-                pairs[dataset, K, row] = Pair(
-                    setting=setting,
-                    ac=scores[row, "ac"],
-                    nmi=scores[row, "nmi"],
-                    name=f"{title}, K = {K}, {label}",
-                )
-    return pairs
+            ),
+            ac=float(scores.loc[(dataset, K, row), "ac"]),
+            nmi=float(scores.loc[(dataset, K, row), "nmi"]),
+            name=f"{title}, K = {K}, {label}",
+        )
+        for dataset, title in DATASET_TITLES.items()
+        for K in scores.loc[dataset].index.unique("n_clusters")
+        for row, label in ROWS.items()
+    }
 
 
-def audit_paper(
+def audit_published(
+    pairs: Pairs,
     averages: Iterable[str] = AVERAGES,
     *,
-    runs: int | None = 10,
     search: bool = True,
     progress: Callable[[float], object] | None = None,
 ) -> tuple[pd.DataFrame, list[PairVerdict]]:
-    """Judge all published pairs; see :func:`symmf.audit.judge.audit_pairs`.
+    """Judge published pairs; see :func:`symmf.audit.judge.audit_pairs`.
 
     Returns
     -------
     frame : pandas.DataFrame
         The columns of :func:`symmf.audit.judge.verdicts_frame` after ``dataset`` and
-        ``row``; a line per pair and normalisation, in the order of the paper's tables.
+        ``row``; a line per pair and normalisation, in the order of the pairs.
     verdicts : list of PairVerdict
         The same, with the witnesses.
     """
     averages = list(averages)
-    pairs = paper_pairs(runs)
     verdicts = audit_pairs(
         list(pairs.values()), averages, search=search, progress=progress
     )
@@ -101,21 +103,20 @@ def common_verdicts(frame: pd.DataFrame) -> pd.Series:
 
 
 def cell_summary(frame: pd.DataFrame) -> pd.DataFrame:
-    """Count the common verdicts per cell of the paper's tables.
+    """Count the common verdicts per cell of the published tables.
 
     Returns
     -------
     pandas.DataFrame
         Columns ``dataset``, ``n_clusters``, ``pairs`` and one per kind of verdict.
     """
-    verdicts = common_verdicts(frame).reset_index()
-    lines = []
-    for (dataset, K), cell in verdicts.groupby(["dataset", "n_clusters"], sort=False):
-        counts = {str(k): int((cell["verdict"] == k).sum()) for k in Possibility}
-        lines.append(
-            {"dataset": dataset, "n_clusters": K, "pairs": len(cell), **counts}
-        )
-    return pd.DataFrame(lines)
+    found = common_verdicts(frame).reset_index()
+    cells = ["dataset", "n_clusters"]
+    for kind in map(str, Possibility):
+        found[kind] = found["verdict"] == kind
+    found["pairs"] = 1
+    columns = ["pairs", *map(str, Possibility)]
+    return found.groupby(cells, sort=False)[columns].sum().reset_index()
 
 
 def save_audit(
@@ -144,34 +145,33 @@ def save_audit(
 
 
 def make_audit(
+    pairs: Pairs,
     folder: Path,
     averages: Iterable[str] = AVERAGES,
     *,
-    runs: int | None = 10,
     search: bool = True,
     progress: Callable[[float], object] | None = None,
 ) -> pd.DataFrame:
-    """Judge all published pairs and write the files; return the frame as it is stored.
+    """Judge published pairs and write the files; return the frame as it is stored.
 
     A digest of the inputs and of the files is written too, for :func:`stored_audit`.
     """
     from symmf.audit.words import markdown
 
     averages = list(averages)
-    frame, verdicts = audit_paper(averages, runs=runs, search=search, progress=progress)
+    frame, verdicts = audit_published(pairs, averages, search=search, progress=progress)
     save_audit(frame, verdicts, folder)
     write_text(folder / "audit.md", markdown(frame))
-    inputs = _inputs_digest(averages, runs=runs, search=search)
+    inputs = _inputs_digest(pairs, averages, search=search)
     write_text(folder / DIGEST_FILE, f"{inputs} {_files_digest(folder)}\n")
     return pd.read_csv(folder / AUDIT_FILE)
 
 
 def stored_audit(
-    folder: Path, averages: Iterable[str], *, runs: int | None, search: bool
+    pairs: Pairs, folder: Path, averages: Iterable[str], *, search: bool
 ) -> pd.DataFrame | None:
     """Return the audit in a folder if :func:`make_audit` would make the same one."""
-    inputs = _inputs_digest(averages, runs=runs, search=search)
-    return _read_audit(folder, inputs)
+    return _read_audit(folder, _inputs_digest(pairs, averages, search=search))
 
 
 def load_audit(results: Path) -> pd.DataFrame | None:
@@ -192,11 +192,10 @@ def _read_audit(folder: Path, inputs: str | None = None) -> pd.DataFrame | None:
     return pd.read_csv(folder / AUDIT_FILE) if fits else None
 
 
-def _inputs_digest(averages: Iterable[str], *, runs: int | None, search: bool) -> str:
+def _inputs_digest(pairs: Pairs, averages: Iterable[str], *, search: bool) -> str:
     """Return a digest of all that decides the audit: pairs, options, code."""
     versions = [metadata.version(name) for name in ("numpy", "scipy", "scikit-learn")]
-    pairs = [repr(pair) for pair in paper_pairs(runs).values()]
-    asked = [versions, list(averages), search, pairs]
+    asked = [versions, list(averages), search, list(map(repr, pairs.values()))]
     digest = hashlib.sha256(json.dumps(asked).encode())
     package = resources.files("symmf")
     sources = [package / name for name in ("metrics.py", "common/seeds.py")]
@@ -207,7 +206,6 @@ def _inputs_digest(averages: Iterable[str], *, runs: int | None, search: bool) -
 
 
 def _files_digest(folder: Path) -> str:
-    digest = hashlib.sha256()
-    for name in (AUDIT_FILE, "audit.md", WITNESS_FILE):
-        digest.update(read_file(folder / name))
-    return digest.hexdigest()
+    names = AUDIT_FILE, "audit.md", WITNESS_FILE
+    content = b"".join(read_file(folder / name) for name in names)
+    return hashlib.sha256(content).hexdigest()

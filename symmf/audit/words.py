@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import pandas as pd
@@ -10,7 +10,7 @@ import pandas as pd
 from symmf.audit.judge import Basis, Possibility
 from symmf.audit.published import cell_summary, common_verdicts
 from symmf.audit.setting import Method
-from symmf.common.texts import markdown_table
+from symmf.common.html import render_text
 from symmf.paper import DATASET_TITLES, ROWS
 
 DEFINITIONS = (
@@ -38,6 +38,27 @@ _MEANS = {
     "harmonic": "the harmonic mean of the entropies",
     "min": "the smaller entropy",
 }
+_WITH = "With {n_classes} classes and at most {n_clusters} clusters"
+_BOTH = (
+    f"{_WITH}, means over the same {{of_runs}} and {{measure}}: at mean AC {{a}} the "
+    "mean NMI is {limit}; the published value is {v}. The two numbers cannot both be "
+    "such means."
+)
+# What is claimed, by what it rests on.
+_SENTENCES = {
+    Basis.AC_FLOOR: f"{_WITH} the matched accuracy of a run, and so of a mean, is "
+    "never below {ac_floor:.4f}; the published value is {a}.",
+    Basis.WITNESS: "Explicit tables have mean AC {witness_ac:.4f} and mean NMI "
+    "{witness_nmi:.4f} ({measure}), so {a} and {v} are possible together; that does "
+    "not make them likely.",
+    Basis.NOTHING: "No bound excludes {a} and {v} together ({measure}), and the search "
+    "found no tables that have these means: not decided.",
+    Basis.WHOLE_SAMPLES: f"{_WITH} of these sizes, no whole number of matched samples "
+    "in the {of_runs} gives a mean AC that rounds to {a}.",
+    Basis.NMI_FLOOR: _BOTH.replace("{limit}", "at least {nmi_floor:.4f}"),
+    Basis.ANY_RUNS: _BOTH.replace("{limit}", "at most {nmi_bound:.4f}"),
+    Basis.EXACT_RUNS: _BOTH.replace("{limit}", "at most {nmi_bound:.4f}"),
+}
 
 
 def basis_text(line: Mapping[Any, Any]) -> str:
@@ -64,43 +85,18 @@ def sentence(line: Mapping[Any, Any]) -> str:
     With 3 classes and at most 3 clusters the matched accuracy of a run, and so of a
     mean, is never below 0.3333; the published value is 0.316.
     """
-    digits = int(line["decimals"])
-    ac, nmi = f"{line['ac']:.{digits}f}", f"{line['nmi']:.{digits}f}"
-    basis = Basis(line["basis"])
-    with_classes = (
-        f"With {line['n_classes']} classes and at most {line['n_clusters']} clusters"
+    return _SENTENCES[Basis(line["basis"])].format(
+        **line,
+        a=_score(line, "ac"),
+        v=_score(line, "nmi"),
+        measure=f"NMI divided by {_MEANS[line['average']]}",
+        of_runs=_runs(line.get("runs")),
     )
-    measure = f"NMI divided by {_MEANS[line['average']]}"
-    if basis is Basis.AC_FLOOR:
-        return (
-            f"{with_classes} the matched accuracy of a run, and so of a mean, is never "
-            f"below {line['ac_floor']:.4f}; the published value is {ac}."
-        )
-    if basis is Basis.WITNESS:
-        return (
-            f"Explicit tables have mean AC {line['witness_ac']:.4f} and mean NMI "
-            f"{line['witness_nmi']:.4f} ({measure}), so {ac} and {nmi} are possible "
-            "together; that does not make them likely."
-        )
-    if basis is Basis.NOTHING:
-        return (
-            f"No bound excludes {ac} and {nmi} together ({measure}), and the search "
-            "found no tables that have these means: not decided."
-        )
-    if basis is Basis.WHOLE_SAMPLES:
-        return (
-            f"{with_classes} of these sizes, no whole number of matched samples in the "
-            f"{_runs(line['runs'])} gives a mean AC that rounds to {ac}."
-        )
-    if basis is Basis.NMI_FLOOR:
-        limit = f"at least {line['nmi_floor']:.4f}"
-    else:
-        limit = f"at most {line['nmi_bound']:.4f}"
-    return (
-        f"{with_classes}, means over the same {_runs(line['runs'])} and {measure}: at "
-        f"mean AC {ac} the mean NMI is {limit}; the published value is {nmi}. The two "
-        "numbers cannot both be such means."
-    )
+
+
+def _score(line: Mapping[Any, Any], name: str) -> str:
+    """Return a published value with the decimals it was printed with."""
+    return f"{line[name]:.{int(line['decimals'])}f}"
 
 
 def _runs(runs: float | None) -> str:
@@ -129,7 +125,7 @@ def counts_sentence(frame: pd.DataFrame) -> str:
             f"Of the {n}, {int(any_runs.sum())} are excluded whatever the number of "
             "runs, in every normalisation considered."
         )
-    if n and "row" in frame and excluded["row"].nunique() == len(ROWS):
+    if n and "row" in frame and {*excluded["row"]} == {*ROWS}:
         words.append(
             "They occur in all rows, the baselines as well as the proposed method: "
             "this is a property of the tables, not of a method."
@@ -137,103 +133,41 @@ def counts_sentence(frame: pd.DataFrame) -> str:
     return " ".join(words)
 
 
+def dataset_title(name: str) -> str:
+    """Return the title of a data set of the paper; another is called by its name."""
+    return DATASET_TITLES.get(name, name)
+
+
 def pair_label(line: Mapping[Any, Any]) -> str:
-    """Return a name for a pair of the paper or of a user's list."""
-    if "dataset" in line:
-        return (
-            f"{DATASET_TITLES[line['dataset']]}, K = {line['n_clusters']}, "
-            f"{ROWS[line['row']]}"
-        )
-    return str(line.get("name") or "the pair")
+    """Return a name for a pair of published tables or of a user's list."""
+    if "dataset" not in line:
+        return str(line.get("name") or "the pair")
+    row = ROWS.get(line["row"], line["row"])
+    return f"{dataset_title(line['dataset'])}, K = {line['n_clusters']}, {row}"
 
 
 def markdown(frame: pd.DataFrame) -> str:
-    """Return the audit of the paper as a Markdown page."""
-    averages = list(dict.fromkeys(frame["average"]))
-    parts = [
-        "# Which published (AC, NMI) pairs are possible",
-        "Can the two numbers printed for a method be the mean AC and the mean NMI of "
-        "the same runs? This page answers that question only.",
-        counts_sentence(frame),
-        "## By cell",
-        _summary_table(frame),
-        "## Assumptions",
-        "\n".join(f"- {text}" for text in DEFINITIONS),
-        "For COIL-20 a class has 72 images, for CIFAR-10 300 (our assumption); for "
-        "Reuters-21578 and TDT2 any K classes of the public files may occur in any "
-        "run.",
-        "## Pairs that are not possible",
-        "The bound is the largest mean NMI at the printed AC plus its rounding, the "
-        "margin what the printed NMI minus its rounding exceeds it by. `any` is the "
-        "margin for any number of runs.",
-        _excluded_table(frame, averages),
-        EXPLANATIONS,
-        "## Possible pairs",
-        "For these, integer tables with admissible class sizes have the printed means; "
-        "`witnesses.json` lists them. Possible does not mean likely: many of the "
-        "tables are very special.",
-        _possible_table(frame, averages),
-    ]
-    return "\n\n".join(parts) + "\n"
-
-
-def _summary_table(frame: pd.DataFrame) -> str:
+    """Return the audit of published pairs as a Markdown page."""
     summary = cell_summary(frame)
-    kinds = [
-        kind
-        for kind in map(str, Possibility)
-        if kind in (Possibility.IMPOSSIBLE, Possibility.POSSIBLE) or summary[kind].any()
-    ]
-    lines = [
-        [DATASET_TITLES[r["dataset"]], str(r["n_clusters"]), str(r["pairs"])]
-        + [str(r[kind]) for kind in kinds]
-        for r in summary.to_dict("records")
-    ]
-    total = ["all", "", str(summary["pairs"].sum())]
-    lines.append(total + [str(summary[kind].sum()) for kind in kinds])
-    return markdown_table(["dataset", "K", "pairs", *kinds], lines)
-
-
-def _excluded_table(frame: pd.DataFrame, averages: Sequence[str]) -> str:
-    def cells(r: Mapping[Any, Any]) -> list[str]:
-        if r["basis"] == Basis.AC_FLOOR:
-            bound = f"AC >= {r['ac_floor']:.4f}"
-            return [bound, f"{r['margin_ac']:+.4f} in AC", "same"]
-        if r["verdict"] != Possibility.IMPOSSIBLE:
-            return [r["verdict"], "", ""]
-        margins = [f"{r[name]:+.4f}" for name in ("margin", "margin_any")]
-        return [f"{r['nmi_bound']:.4f}", *margins]
-
-    header = [title for a in averages for title in (f"bound ({a})", "margin", "any")]
-    return _pairs_table(frame, Possibility.IMPOSSIBLE, header, cells)
-
-
-def _possible_table(frame: pd.DataFrame, averages: Sequence[str]) -> str:
-    def cells(r: Mapping[Any, Any]) -> list[str]:
-        if r["verdict"] != Possibility.POSSIBLE:
-            return [r["verdict"]]
-        return [f"{r['witness_ac']:.4f} / {r['witness_nmi']:.4f}"]
-
-    header = [f"witness ({average})" for average in averages]
-    return _pairs_table(frame, Possibility.POSSIBLE, header, cells)
-
-
-def _pairs_table(
-    frame: pd.DataFrame,
-    verdict: Possibility,
-    header: Sequence[str],
-    cells: Callable[[Mapping[Any, Any]], list[str]],
-) -> str:
-    """Return a line for every pair with this verdict in some normalisation."""
-    lines = []
-    for _, group in frame.groupby(["dataset", "n_clusters", "row"], sort=False):
-        records = group.to_dict("records")
-        if (group["verdict"] == verdict).any():
-            shown = [cell for r in records for cell in cells(r)]
-            lines.append([pair_label(records[0]), *_scores(records[0]), *shown])
-    return markdown_table(["pair", "AC", "NMI", *header], lines) if lines else "None."
-
-
-def _scores(line: Mapping[Any, Any]) -> list[str]:
-    digits = int(line["decimals"])
-    return [f"{line['ac']:.{digits}f}", f"{line['nmi']:.{digits}f}"]
+    shown = Possibility.IMPOSSIBLE, Possibility.POSSIBLE
+    by_pair = frame.groupby(["dataset", "n_clusters", "row"], sort=False)
+    pairs = [pair.to_dict("records") for _, pair in by_pair]
+    impossible, possible = (
+        [lines for lines in pairs if any(r["verdict"] == kind for r in lines)]
+        for kind in shown
+    )
+    facts = {
+        "sentence": counts_sentence(frame),
+        "kinds": [str(k) for k in Possibility if k in shown or summary[k].any()],
+        "summary": summary.to_dict("records"),
+        "title": dataset_title,
+        "definitions": DEFINITIONS,
+        "of_paper": set(frame["dataset"]) <= set(DATASET_TITLES),
+        "averages": list(dict.fromkeys(frame["average"])),
+        "excluded": impossible,
+        "explanations": EXPLANATIONS,
+        "possible": possible,
+        "label": pair_label,
+        "score": _score,
+    }
+    return render_text("symmf.audit", "audit.md.j2", facts)

@@ -11,13 +11,15 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from symmf.cli.terminal import say
+from symmf.cli.options import complete_experiments, results_option
+from symmf.cli.terminal import progress_bar, say, show_table
 from symmf.errors import InputError
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from symmf.audit import Pair
+    from symmf.audit.published import Pairs
 
 # As in symmf.audit, which is imported only when the command runs; a test compares them.
 AVERAGES = ("max", "arithmetic", "geometric", "harmonic", "min")
@@ -25,6 +27,7 @@ COLUMNS = ("classes", "clusters", "ac", "nmi", "choose", "runs", "decimals", "na
 
 
 @click.command()
+@click.argument("experiments", nargs=-1, shell_complete=complete_experiments)
 @click.option("--classes", help="Class sizes, as 72,72 or 72*20 (twenty times 72).")
 @click.option(
     "--choose", type=int, help="Classes in a run, if not all: any of them, each time."
@@ -53,13 +56,16 @@ COLUMNS = ("classes", "clusters", "ac", "nmi", "choose", "runs", "decimals", "na
     type=click.Path(file_okay=False, path_type=Path),
     help="Folder for the files; default for the paper: results/audit.",
 )
+@results_option
 @click.option("--search/--no-search", default=True, help="Look for witness tables.")
 @click.option("--fresh", is_flag=True, help="Compute again what has not changed.")
 @click.option("--theory", is_flag=True, help="Check the theorems with numbers instead.")
 def audit(
+    experiments: tuple[str, ...],
     average: str,
     pairs: Path | None,
     out: Path | None,
+    results: Path,
     search: bool,
     fresh: bool,
     theory: bool,
@@ -67,7 +73,8 @@ def audit(
 ) -> None:
     """Check whether published means of AC and NMI can belong to the same runs.
 
-    Without options: the 108 pairs of the paper. With --classes, --ac and --nmi: one
+    Without options: the 108 pairs of the paper. With EXPERIMENTS (names, or patterns):
+    the pairs that their files give as published. With --classes, --ac and --nmi: one
     pair. With --pairs: every line of a CSV file with the columns classes, ac, nmi and,
     if wanted, clusters, choose, runs, decimals, name; class sizes are separated by
     spaces there, or by commas within quotes.
@@ -79,60 +86,76 @@ def audit(
     symmf audit --classes 72,72 --ac 0.975 --nmi 0.958
     symmf audit --classes 300*3 --clusters 6 --ac 0.316 --nmi 0.296
     symmf audit --pairs table3.csv --average arithmetic --out checked
+    symmf audit largest_tdt2 --runs any
     symmf audit --theory
     """  # noqa: D301
-    if theory:
-        _check_theory(out or Path("results/audit"))
-        return
     averages = AVERAGES if average == "all" else (average,)
     single = [values[key] for key in ("classes", "ac", "nmi")]
-    if pairs is not None and any(single):
+    asked: dict[str, Any] = {"averages": averages, "search": search}
+    if theory:
+        _check_theory(out or Path("results/audit"))
+    elif experiments:
+        runs, decimals = _runs(values["runs"]), values["decimals"]
+        for folder, found in _study_pairs(experiments, results, runs, decimals):
+            _audit_published(found, out or folder, fresh=fresh, **asked)
+    elif pairs is not None and any(single):
         raise InputError("Give either --pairs or a single pair, not both.")
-    if pairs is not None:
-        _audit_list(_read_pairs(pairs, values), averages, out, search)
+    elif pairs is not None:
+        _audit_list(_read_pairs(pairs, values), out, **asked)
     elif all(single):
-        _audit_list([_pair(values, "")], averages, out, search)
+        _audit_list([_pair(values, "")], out, **asked)
     elif any(values[key] for key in values if key != "runs"):
         raise InputError("A single pair needs all of --classes, --ac and --nmi.")
     else:
-        folder = out or Path("results/audit")
-        _audit_paper(averages, _runs(values["runs"]), folder, search, fresh)
+        from symmf.audit.published import paper_pairs
+
+        found = paper_pairs(_runs(values["runs"]))
+        _audit_published(found, out or Path("results/audit"), fresh=fresh, **asked)
 
 
 def _check_theory(out: Path) -> None:
     from symmf.audit.theory import theory_frame
-    from symmf.cli.terminal import show_table
     from symmf.common.files import write_text
 
     frame = theory_frame()
     shown = frame[["item", "verdict", "cases", "failures", "worst"]]
     rows = [[*map(str, row[:-1]), f"{row[-1]:.3g}"] for row in shown.to_numpy()]
     show_table(list(shown.columns), rows, right=["cases", "failures", "worst"])
-    path = out / "theory.csv"
-    write_text(path, frame.to_csv(index=False))
+    path = write_text(out / "theory.csv", frame.to_csv(index=False))
     say(f"\nWritten to {path}")
 
 
-def _audit_paper(
-    averages: Iterable[str], runs: int | None, out: Path, search: bool, fresh: bool
-) -> None:
-    from symmf.audit.published import (
-        cell_summary,
-        make_audit,
-        stored_audit,
-    )
-    from symmf.audit.words import EXPLANATIONS, counts_sentence
-    from symmf.cli.terminal import show_table
-    from symmf.paper import DATASET_TITLES
+def _study_pairs(
+    names: tuple[str, ...], results: Path, runs: int | None, decimals: int | None
+) -> Iterator[tuple[Path, Pairs]]:
+    """Yield the published pairs of studies of one's own, and where their files go."""
+    from symmf.reporting.results import load_results
+    from symmf.reporting.selection.studies import own_studies, published_pairs
 
-    asked: dict[str, Any] = {"averages": averages, "runs": runs, "search": search}
-    stored = None if fresh else stored_audit(out, **asked)
+    for study in own_studies(load_results(results, names)):
+        found = published_pairs(study, runs=runs, decimals=decimals)
+        if not found:
+            raise InputError(
+                f"{study.name} has no method with both AC and NMI published for one K; "
+                "list them under 'published' in its file."
+            )
+        yield results / "verdicts" / study.name, found
+
+
+def _audit_published(
+    pairs: Pairs, out: Path, *, averages: Iterable[str], search: bool, fresh: bool
+) -> None:
+    from symmf.audit.published import cell_summary, make_audit, stored_audit
+    from symmf.audit.words import EXPLANATIONS, counts_sentence, dataset_title
+
+    asked: dict[str, Any] = {"averages": averages, "search": search}
+    stored = None if fresh else stored_audit(pairs, out, **asked)
     frame = stored
     if frame is None:
-        with _progress("Judging 108 pairs") as tell:
-            frame = make_audit(out, **asked, progress=tell)
+        with _progress(f"Judging {len(pairs)} pairs") as tell:
+            frame = make_audit(pairs, out, **asked, progress=tell)
     summary = cell_summary(frame)
-    summary["dataset"] = summary["dataset"].map(DATASET_TITLES)
+    summary["dataset"] = summary["dataset"].map(dataset_title)
     header = ["data set", "K", *summary.columns[2:]]
     rows = [[str(value) for value in row] for row in summary.itertuples(index=False)]
     show_table(header, rows, right=header[1:])
@@ -149,20 +172,16 @@ def _audit_paper(
 @contextmanager
 def _progress(title: str) -> Iterator[Callable[[float], object] | None]:
     """Show a bar on a terminal; elsewhere nothing."""
-    from rich.console import Console
-    from rich.progress import Progress
-
-    console = Console(stderr=True)
-    if not console.is_terminal or console.is_dumb_terminal:
-        yield None
-        return
-    with Progress(console=console, transient=True) as bar:
+    with progress_bar() as bar:
+        if bar is None:
+            yield None
+            return
         task = bar.add_task(title, total=1.0)
         yield lambda share: bar.update(task, completed=share)
 
 
 def _audit_list(
-    pairs: list[Pair], averages: Iterable[str], out: Path | None, search: bool
+    pairs: list[Pair], out: Path | None, *, averages: Iterable[str], search: bool
 ) -> None:
     from symmf.audit.judge import audit_pairs, verdicts_frame
     from symmf.audit.published import save_audit
@@ -191,7 +210,6 @@ def _audit_list(
 def _show_pairs(frame: pd.DataFrame, *, by_average: bool = False) -> None:
     """Show a line per pair and verdict, or one per normalisation."""
     from symmf.audit.words import basis_text, pair_label
-    from symmf.cli.terminal import show_table
 
     keys = ["dataset", "row", "name", "n_classes", "n_clusters", "runs", "ac", "nmi"]
     keys = [key for key in [*keys, "verdict"] if key in frame]

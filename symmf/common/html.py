@@ -13,7 +13,7 @@ from typing import Any
 from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from symmf.common.texts import plain_text
+from symmf.common.texts import markdown_text, plain_text
 
 
 def render_page(package: str, template: str, context: Mapping[str, Any]) -> str:
@@ -57,3 +57,20 @@ def visible(value: Any) -> Any:
     if value.isascii() and value.isprintable():
         return value
     return "\n".join(plain_text(line) for line in value.split("\n"))
+
+
+def render_text(package: str, template: str, context: Mapping[str, Any]) -> str:
+    """Return a text that is no HTML, such as Markdown, from a template of a package.
+
+    The filter ``md`` makes Markdown show a text from outside as it is. The text ends
+    with one line end.
+    """
+    environment = Environment(
+        loader=PackageLoader(package),
+        trim_blocks=True,
+        lstrip_blocks=True,
+        undefined=StrictUndefined,
+        autoescape=False,
+    )
+    environment.filters["md"] = markdown_text
+    return environment.get_template(template).render(context).rstrip() + "\n"

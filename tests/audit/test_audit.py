@@ -11,7 +11,7 @@ from symmf.audit import witness as audit_witness
 from symmf.audit.contingency import AVERAGES, table_scores
 from symmf.audit.judge import Basis, Pair, audit_pairs, verdicts_frame
 from symmf.audit.published import (
-    audit_paper,
+    audit_published,
     cell_summary,
     common_verdicts,
     load_audit,
@@ -302,7 +302,7 @@ def test_search_is_deterministic_and_admits_defeat(monkeypatch):
 
 @pytest.fixture(scope="module")
 def bounds_only():
-    return audit_paper(["arithmetic"], search=False)
+    return audit_published(PAPER, ["arithmetic"], search=False)
 
 
 def test_the_bounds_exclude_35_of_the_108_pairs(bounds_only):
@@ -364,22 +364,21 @@ def test_progress_rises_to_one():
 
 
 def test_an_audit_is_read_while_its_inputs_and_files_are_the_same(tmp_path):
-    asked = {"runs": 10, "search": False}
     folder = tmp_path / "audit"
     assert load_audit(tmp_path) is None
-    assert stored_audit(folder, ["max"], **asked) is None
-    made = make_audit(folder, ["max"], **asked)
+    assert stored_audit(PAPER, folder, ["max"], search=False) is None
+    made = make_audit(PAPER, folder, ["max"], search=False)
     before = {path.name: path.read_bytes() for path in folder.iterdir()}
-    assert made.equals(make_audit(folder, ["max"], **asked))
+    assert made.equals(make_audit(PAPER, folder, ["max"], search=False))
     assert before == {path.name: path.read_bytes() for path in folder.iterdir()}
     assert made.equals(load_audit(tmp_path))
-    assert made.equals(stored_audit(folder, ["max"], **asked))
-    assert stored_audit(folder, ["min"], **asked) is None
-    assert stored_audit(folder, ["max"], runs=None, search=False) is None
+    assert made.equals(stored_audit(PAPER, folder, ["max"], search=False))
+    assert stored_audit(PAPER, folder, ["min"], search=False) is None
+    assert stored_audit(paper_pairs(None), folder, ["max"], search=False) is None
     for name, content in before.items():
         for spoilt in (b"x" + content, content[:-9], b"", b"\xff"):
             (folder / name).write_bytes(spoilt)
             assert load_audit(tmp_path) is None or name == "inputs.sha256"
-            assert stored_audit(folder, ["max"], **asked) is None
+            assert stored_audit(PAPER, folder, ["max"], search=False) is None
         (folder / name).write_bytes(content)
     assert made.equals(load_audit(tmp_path))

@@ -1,6 +1,7 @@
 import pandas as pd
 import pytest
 from click.testing import CliRunner
+from helpers.made_results import entry, trial_row, write
 
 import symmf.audit
 from symmf.cli.audit import AVERAGES, audit
@@ -134,6 +135,45 @@ def test_the_paper(run, tmp_path):
     assert (out / "audit.csv").stat().st_mtime_ns == before
     fresh = run("--average", "arithmetic", "--no-search", "--out", out, "--fresh")
     assert fresh == text
+
+
+def own_study(folder, values, **keys):
+    e = entry("symmf")
+    config = {"name": "mine", "dataset": "rings", "n_clusters": [2], "trials": 2,
+              "methods": [e], "published": {"source": "A journal", "values": values},
+              **keys}  # fmt: skip
+    rows = [trial_row("mine", "rings", 2, t, e, 0.9) for t in range(2)]
+    write(folder, config, rows, sizes=(144, 4, 2))
+
+
+def test_published_pairs_of_a_study_of_ones_own(run, tmp_path):
+    scores = {"Theirs": (0.975, 0.958), "Possible": (0.9, 0.6)}
+    values = [
+        {"method": name, "n_clusters": 2, "metric": metric, "value": value}
+        for name, pair in scores.items()
+        for metric, value in zip(("ac", "nmi"), pair, strict=True)
+    ]
+    values.append({"method": "Half", "n_clusters": 2, "metric": "ac", "value": 0.9})
+    own_study(tmp_path, values)
+    args = ("mine", "--results", tmp_path, "--average", "arithmetic")
+    text = run(*args)
+    # As for the first pair of the paper: two classes of 72.
+    assert "mine, K = 2, Theirs 0.975 0.958 arithmetic NMI <= 0.9344 +0.0231" in text
+    assert "1 of 2 pairs cannot be means of the same runs" in text
+    folder = tmp_path / "verdicts" / "mine"
+    assert "COIL-20" not in (folder / "audit.md").read_text()
+    written = pd.read_csv(folder / "audit.csv")
+    assert list(written["verdict"]) == ["impossible", "possible"]
+    assert list(written["decimals"]) == [3, 1]
+    assert "Unchanged, in" in run(*args)
+    assert "9344" not in run(*args, "--decimals", 2)
+
+
+def test_a_study_without_pairs_says_what_is_missing(run, tmp_path):
+    value = {"method": "Theirs", "n_clusters": 2, "metric": "ac", "value": 0.9}
+    own_study(tmp_path, [value])
+    with pytest.raises(InputError, match="no method with both AC and NMI"):
+        run("mine", "--results", tmp_path)
 
 
 def test_the_command_knows_all_normalisations():

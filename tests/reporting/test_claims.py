@@ -30,6 +30,7 @@ from symmf.reporting.verdicts.convergence import (
 from symmf.reporting.verdicts.decision import ClaimVerdict
 from symmf.reporting.verdicts.regulariser import (
     gain_grows,
+    lambda_depends,
     lambda_insensitive,
     regulariser_helps,
 )
@@ -54,7 +55,10 @@ def test_without_results_nothing_is_decided_and_every_claim_has_a_command(
 ) -> None:
     decided = ledger(load_results(tmp_path))
     assert {each.verdict for each in decided} == {ClaimVerdict.CANNOT}
-    assert all(each.decision.command.startswith("symmf run ") for each in decided)
+    commands = {each.claim.proved: each.decision.command for each in decided}
+    assert commands[True] == "symmf audit --theory"
+    assert commands[False].startswith("symmf run ")
+    assert {each.decision.scope for each in decided} == {"not attempted"}
     assert len(decided) == len(CLAIMS) == len({each.claim.key for each in decided})
 
 
@@ -266,3 +270,72 @@ def test_the_rule_is_stated_before_the_numbers(tmp_path: Path) -> None:
     write_ledger(ledger(load_results(tmp_path / "r")), tmp_path)
     for part in (tmp_path / "claims.md").read_text().split("## ")[1:]:
         assert 0 < part.index("- Rule: ") < part.index("- **Verdict in ")
+
+
+def theory_row(item: str, failures: int, cases: int = 40) -> dict[str, object]:
+    texts = {"statement": "It is so", "tried": "random problems", "measure": "excess"}
+    numbers = {"failures": failures, "cases": cases, "worst": 0.5, "seconds": 0.1}
+    return {"item": item, "verdict": "", **texts, **numbers}
+
+
+def test_theorems_are_decided_by_the_stored_checks(tmp_path: Path) -> None:
+    (tmp_path / "audit").mkdir()
+    rows = [
+        theory_row("Theorem 1", 0),
+        theory_row("Proposition 1, as printed", 11),
+        theory_row("Proposition 1, where it is used", 0),
+        theory_row("Theorem 3, nonnegative", 0),
+        theory_row("Theorem 3, signed_max", 5),  # no projection, so not the theorem's
+        theory_row("Remark: indicator rows are K-means", 5),
+        theory_row("Remark: indicator rows are K-means, unit rows", 0),
+    ]
+    pd.DataFrame(rows).to_csv(tmp_path / "audit" / "theory.csv", index=False)
+    found = {d.claim.key: d for d in ledger(load_results(tmp_path))}
+    expected = {
+        "theorem-1": "holds",
+        "proposition-1": "does not hold",
+        "theorem-3": "holds",
+        "remark-k-means": "holds partly",
+        "theorem-2": "cannot be decided",
+    }
+    assert {key: found[key].verdict for key in expected} == expected
+    assert "11 of 40 cases fail" in found["proposition-1"].decision.evidence
+    assert "where it is used" in found["proposition-1"].decision.details[1]
+
+
+def test_the_objective_must_fall_in_the_checks_as_well(tmp_path: Path) -> None:
+    convergence_experiment(tmp_path)
+    assert monotone(load_results(tmp_path)).scope == "partial"
+    (tmp_path / "audit").mkdir()
+    row = theory_row("Algorithm 1 as printed, mu = 1, as released", 9)
+    pd.DataFrame([row]).to_csv(tmp_path / "audit" / "theory.csv", index=False)
+    decision = monotone(load_results(tmp_path))
+    assert (decision.verdict, decision.scope) == ("holds partly", "complete")
+    assert "never rises in 0 of 1 checks" in decision.evidence
+
+
+@pytest.mark.parametrize(
+    ("shift", "verdict"), [(True, "holds"), (False, "holds partly")]
+)
+def test_the_best_lambda_is_compared_between_data_sets(
+    tmp_path: Path, shift: bool, verdict: str
+) -> None:
+    e = entry("symmf", label="SymMF")
+    places = (("coil20", 5, 0.1), ("reuters21578", 12, 1.0), ("tdt2", 10, 10.0))
+    for name, k, best in places:
+        peak = best if shift or name == "tdt2" else 0.1
+        rows = [
+            trial_row(
+                *(f"lambda_{name}", name, k, t, e),
+                0.5 + 0.1 * (weight == peak) + 0.01 * t,
+                **{"lambda": weight},
+            )
+            for weight in (0.0, 0.1, 1.0, 10.0)
+            for t in range(5)
+        ]  # fmt: skip
+        config = {"name": f"lambda_{name}", "role": "sensitivity", "dataset": name,
+                  "n_clusters": [k], "trials": 5, "methods": [e]}  # fmt: skip
+        write(tmp_path, config, rows)
+    decision = lambda_depends(load_results(tmp_path))
+    assert decision.verdict == verdict
+    assert "+0.100 (+0.100 to +0.100)" in decision.details[-1]

@@ -13,6 +13,7 @@ from sklearn.metrics import adjusted_mutual_info_score, normalized_mutual_info_s
 from symmf.paper.values import published_values
 from symmf.reporting.plots.registry import draw
 from symmf.reporting.results import load_results
+from symmf.reporting.verdicts.claims import CLAIMS
 from symmf.reporting.verdicts.sensitivity import (
     INTERVALS,
     cell_levels,
@@ -48,12 +49,25 @@ def test_every_interval_judges_every_value_once(tmp_path: Path) -> None:
     assert int(low) <= int(high) <= n_values
 
 
+def test_more_trials_than_the_paper_are_set_beside_as_many(tmp_path: Path) -> None:
+    table_experiment(tmp_path / "ten", n_trials=10)
+    table_experiment(tmp_path / "thirty", n_trials=30)
+    few = "as reported, the first 10 trials of each cell"
+    ten, thirty = (
+        value_sensitivity(load_results(tmp_path / name)).frame["interval"].tolist()
+        for name in ("ten", "thirty")
+    )
+    assert few not in ten
+    assert few in thirty
+
+
 def test_claims_are_counted_in_both_settings(tmp_path: Path) -> None:
     table_experiment(tmp_path, n_trials=6)
     rows = claim_sensitivity(load_results(tmp_path)).rows
     totals = {name: sum(map(int, counts)) for name, *counts in rows}
-    assert totals["the paper's own setting"] == 11
-    assert totals["both merged (not reported)"] == 11
+    n_claims = sum(not claim.proved for claim in CLAIMS)
+    assert totals["the paper's own setting"] == n_claims
+    assert totals["both merged (not reported)"] == n_claims
 
 
 def test_levels_of_a_cell_come_from_its_trials(tmp_path: Path) -> None:

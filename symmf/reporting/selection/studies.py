@@ -10,6 +10,8 @@ import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from symmf.audit import Pair, Setting
+from symmf.errors import InputError
 from symmf.metrics import METRICS
 from symmf.reporting.results import Experiment, Results
 from symmf.reporting.selection.cells import Row, cells, combine
@@ -60,6 +62,54 @@ class Study:
         """
         found = [cell for e in self.experiments for cell in cells(e, metric)]
         return tuple(combine(found))
+
+
+def published_pairs(
+    study: Study, *, runs: int | None, decimals: int | None = None
+) -> dict[tuple[str, int, str], Pair]:
+    """Return the published pairs of AC and NMI of a study, for the audit.
+
+    A run has any K whole classes of the data set, or its K largest where the study
+    takes those, and at most K clusters. A file keeps no zeros at the end of a number,
+    so without ``decimals`` a value counts as printed with those of the shorter one.
+    """
+    pairs = {}
+    for e in study.experiments:
+        given = e.config.published.values if e.config.published else ()
+        scores: dict[tuple[str, int], dict[str, float]] = {}
+        for value in given:
+            place = scores.setdefault((value.method, value.n_clusters), {})
+            place["nmi" if value.metric.startswith("nmi") else value.metric] = (
+                value.value
+            )
+        both = {
+            key: found for key, found in scores.items() if {"ac", "nmi"} <= {*found}
+        }
+        pool = sorted(e.facts.get("class_sizes", ()), reverse=True)
+        if both and not pool:
+            raise InputError(
+                f"The class sizes of {e.name} are not known yet. Run it: {e.command}"
+            )
+        for (method, k), found in both.items():
+            printed = min(_decimals(found[name]) for name in ("ac", "nmi"))
+            setting = Setting(
+                pool=tuple(pool[:k] if e.config.classes == "largest" else pool),
+                n_classes=k,
+                n_clusters=k,
+                runs=runs,
+            )
+            pairs[e.name, k, method] = Pair(
+                setting=setting,
+                ac=found["ac"],
+                nmi=found["nmi"],
+                decimals=decimals or printed,
+                name=f"{e.title}, K = {k}, {method}",
+            )
+    return pairs
+
+
+def _decimals(value: float) -> int:
+    return max(len(f"{value:.12g}".partition(".")[2]), 1)
 
 
 def _shared(texts: Sequence[str]) -> str:

@@ -79,3 +79,15 @@ def paired_values(first: Cell, second: Cell) -> tuple[list[float], list[float]]:
     left, right = dict(first.scores), dict(second.scores)
     common = sorted(left.keys() & right.keys())
     return [left[t] for t in common], [right[t] for t in common]
+
+
+def signed(value: float) -> str:
+    """Return a difference with its sign; what is printed as zero has none.
+
+    Examples
+    --------
+    >>> signed(0.12), signed(-0.0004)
+    ('+0.120', '0.000')
+    """
+    text = f"{value:+.3f}"
+    return text[1:] if not float(text) else text

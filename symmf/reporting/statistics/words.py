@@ -9,7 +9,7 @@ from pathlib import Path
 import pandas as pd
 
 from symmf.common.files import csv_text, write_text
-from symmf.common.texts import markdown_table, markdown_text
+from symmf.common.html import render_text
 from symmf.metrics import METRICS
 from symmf.paper.values import METRIC_TITLES
 from symmf.reporting.results import Results
@@ -175,28 +175,11 @@ def study_evidence(study: Study) -> list[Evidence]:
 
 def write_statistics(evidence: Sequence[Evidence], folder: Path) -> list[Path]:
     """Write ``statistics.csv`` and ``statistics.md``; return the paths."""
-    lines = [
-        "# Statistics",
-        "",
-        "Paired Wilcoxon signed-rank tests of the proposed method against every other "
-        "row on the same kind of input, trial by trial; Holm's correction within a "
-        "cell. `low` and `high` are the interval of the mean difference: the "
-        f"{INTERVAL_METHOD}. `rank_biserial` and `dominance` are effect sizes: +1 "
-        "means that the proposed method is better in every pair, -1 that it is worse "
-        "in every pair. `floor` is the smallest mean difference that the pairs would "
-        "show.",
-        "",
-    ]
-    for each in evidence:
-        lines += [f"## {each.title}", ""]
-        lines += [*(f"- {markdown_text(text)}" for text in each.words), ""]
-        if each.ranking is not None:
-            pairs = zip(each.ranking.titles, each.ranking.ranks, strict=True)
-            shown = [[markdown_text(name), f"{rank:.2f}"] for name, rank in pairs]
-            lines += [markdown_table(["method", "average rank"], shown, "lr"), ""]
+    facts = {"evidence": evidence, "interval": INTERVAL_METHOD}
+    page = render_text("symmf.reporting.statistics", "statistics.md.j2", facts)
     frames = [each.tests for each in evidence]
     table = pd.concat([f for f in frames if len(f)] or frames[:1], ignore_index=True)
     return [
         write_text(folder / "statistics.csv", csv_text(table)),
-        write_text(folder / "statistics.md", "\n".join(lines)),
+        write_text(folder / "statistics.md", page),
     ]

@@ -11,22 +11,23 @@ from symmf.paper.roles import TABLE_ROLES, Role
 from symmf.reporting.results import Results, run_command
 from symmf.reporting.selection.cells import ENOUGH_TRIALS
 from symmf.reporting.selection.readings import readings
-from symmf.reporting.selection.traces import Traced, first_below, traced
+from symmf.reporting.selection.traces import Traced, first_below, rises, traced
 from symmf.reporting.verdicts.decision import (
     ClaimVerdict,
     Decision,
     by_share,
     undecided,
 )
+from symmf.reporting.verdicts.theory import COMMAND, check_text, checks_of
 
 LEVELS = (1e-2, 1e-4, 1e-6, 1e-8, 1e-10)
 SHARE = 0.75
-PROPOSED_SOLVERS = ("columnwise", "projected_gradient")
 RISE = 1e-9
-FLOOR = 1e-14  # below this, rises are rounding
 X_UNITS = {"iteration": "iterations", "seconds": "s"}
 CONVERGENCE = run_command("convergence")
 FREE, SAME = "without constraint", "on the same problem"
+# The error that the solvers of the paper's two algorithms lower.
+LOWERED = {"columnwise": "split_error", "projected_gradient": "error"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,131 +49,110 @@ def faster(first: Traced, second: Traced, x: str, y: str) -> Race:
     unit = X_UNITS[x]
     if len(common) < ENOUGH_TRIALS:
         return Race(won=False, text=f"too few trials ({len(common)}) to compare")
+    ends = np.median([min(left[t][0][-1], right[t][0][-1]) for t in common])
     for level in sorted(LEVELS):
-        a = [first_below(left[t], level) for t in common]
-        b = [first_below(right[t], level) for t in common]
-        hit = min(np.median(a), np.median(b))
-        ends = [min(left[t][0][-1], right[t][0][-1]) for t in common]
-        both = np.median(a) < np.inf and np.median(b) < np.inf
-        if not both and not hit <= np.median(ends):
+        a, b = ([first_below(s[t], level) for t in common] for s in (left, right))
+        mine, theirs = np.median(a), np.median(b)
+        if max(mine, theirs) == np.inf and not min(mine, theirs) <= ends:
             continue
         wins = sum(p < q for p, q in zip(a, b, strict=True))
         text = (
-            f"below {level:g} after {_amount(np.median(a), unit)} against "
-            f"{_amount(np.median(b), unit)}, first in {wins} of {len(a)} trials"
+            f"below {level:g} after {_amount(mine, unit)} against "
+            f"{_amount(theirs, unit)}, first in {wins} of {len(a)} trials"
         )
-        won = bool(np.median(a) < np.median(b) and wins >= SHARE * len(a))
-        return Race(won=won, text=text)
+        return Race(won=bool(mine < theirs and wins >= SHARE * len(a)), text=text)
     return Race(won=False, text=f"no level reached that allows a comparison in {unit}")
-
-
-def _pair(first: Traced, second: Traced) -> str:
-    return f"{first.reading.label} against {second.reading.label}"
 
 
 def _amount(value: float, unit: str) -> str:
     return "not at all" if not np.isfinite(value) else f"{value:.3g} {unit}"
 
 
-def _by_kind(wins: dict[str, list[bool]], parts: list[str], own: str) -> Decision:
-    """Decide by the races of each kind; ``own`` is the kind of the paper's figure."""
-    verdicts = {
-        kind: by_share(sum(found), len(found), partly_from=0.5) if found else None
-        for kind, found in wins.items()
-    }
-    said = "; ".join(
-        f"{kind} {sum(found)} of {len(found)}" for kind, found in wins.items() if found
-    )
+def _races(
+    results: Results,
+    solver: str,
+    rivals: Sequence[str],
+    axes: Sequence[str],
+    own: str,
+    lack: str,
+) -> Decision:
+    """Race an algorithm of the paper, free and nonnegative, with its rivals.
+
+    ``own`` is the kind of race that the paper's figure shows.
+    """
+    plain = [e for e in traced(results, convergence_only=True) if not e.accelerated]
+    wins: dict[str, list[bool]] = {FREE: [], SAME: []}
+    parts = []
+    for nonnegative, kind in ((False, FREE), (True, SAME)):
+        for ours in plain:
+            if ours.solver != solver or ours.nonnegative != nonnegative:
+                continue
+            for rival in (e for name in rivals for e in plain if e.solver == name):
+                if rival.experiment is not ours.experiment:
+                    continue
+                races = [faster(ours, rival, x, LOWERED[solver]) for x in axes]
+                wins[kind] += [race.won for race in races]
+                pair = f"{ours.reading.label} against {rival.reading.label}"
+                texts = "; ".join(race.text for race in races)
+                parts.append(f"{kind}, {pair}: {texts}")
+    if not parts:
+        return undecided(lack, CONVERGENCE)
+    ran = {kind: found for kind, found in wins.items() if found}
+    verdicts = {kind: by_share(sum(found), len(found)) for kind, found in ran.items()}
+    said = "; ".join(f"{kind} {sum(w)} of {len(w)}" for kind, w in ran.items())
     return Decision(
-        verdict=verdicts[own] or ClaimVerdict.CANNOT,
-        equal_terms=verdicts[SAME],
+        verdict=verdicts.get(own, ClaimVerdict.CANNOT),
+        equal_terms=verdicts.get(SAME),
         evidence=f"Comparisons in which it is faster: {said}.",
         details=tuple(parts),
     )
 
 
-def _pick(
-    entries: Sequence[Traced], solver: str, *, nonnegative: bool | None = None
-) -> list[Traced]:
-    return [
-        e
-        for e in entries
-        if e.solver == solver
-        and not e.accelerated
-        and (nonnegative is None or e.nonnegative == nonnegative)
-    ]
-
-
 def algorithm1_faster(results: Results) -> Decision:
     """Compare Algorithm 1 with SymANLS and ADMM, mixed and fair."""
-    entries = traced(results, convergence_only=True)
-    rivals = _pick(entries, "sym_anls") + _pick(entries, "admm")
-    wins: dict[str, list[bool]] = {FREE: [], SAME: []}
-    parts = []
-    for nonnegative, kind in ((False, FREE), (True, SAME)):
-        for ours in _pick(entries, "columnwise", nonnegative=nonnegative):
-            for rival in rivals:
-                if rival.experiment is not ours.experiment:
-                    continue
-                race = faster(ours, rival, "iteration", "split_error")
-                wins[kind].append(race.won)
-                parts.append(f"{kind}, {_pair(ours, rival)}: {race.text}")
-    if not parts:
-        return undecided(
-            "No traces of Algorithm 1 beside SymANLS or ADMM.", CONVERGENCE
-        )
-    return _by_kind(wins, parts, FREE)
+    lack = "No traces of Algorithm 1 beside SymANLS or ADMM."
+    rivals = "sym_anls", "admm"
+    return _races(results, "columnwise", rivals, ["iteration"], FREE, lack)
 
 
 def adaptive_faster(results: Results) -> Decision:
     """Compare the adaptive step with Newton and with fixed steps."""
-    entries = traced(results, convergence_only=True)
-    rivals = _pick(entries, "newton") + _pick(entries, "fixed_step")
-    wins: dict[str, list[bool]] = {FREE: [], SAME: []}
-    parts = []
-    for nonnegative, kind in ((False, FREE), (True, SAME)):
-        for ours in _pick(entries, "projected_gradient", nonnegative=nonnegative):
-            for rival in rivals:
-                if rival.experiment is not ours.experiment:
-                    continue
-                races = [faster(ours, rival, x, "error") for x in X_UNITS]
-                wins[kind] += [race.won for race in races]
-                texts = "; ".join(race.text for race in races)
-                parts.append(f"{kind}, {_pair(ours, rival)}: {texts}")
-    if not parts:
-        return undecided(
-            "No traces of Algorithm 2 beside Newton or fixed steps.", CONVERGENCE
-        )
-    return _by_kind(wins, parts, SAME)
+    lack = "No traces of Algorithm 2 beside Newton or fixed steps."
+    rivals = "newton", "fixed_step"
+    return _races(results, "projected_gradient", rivals, [*X_UNITS], SAME, lack)
 
 
 def monotone(results: Results) -> Decision:
-    """Count rises of the recorded error of Algorithms 1 and 2."""
+    """Count rises of the error of Algorithms 1 and 2, and of F in stored checks."""
     clean: list[bool] = []
     parts: list[str] = []
     for entry in traced(results):
         proposed = entry.reading.estimator == "symmf"
-        if not proposed or entry.solver not in PROPOSED_SOLVERS or entry.accelerated:
+        if not proposed or entry.solver not in LOWERED or entry.accelerated:
             continue
-        y = "split_error" if entry.solver == "columnwise" else "error"
-        trials = entry.trials("iteration", y)
-        steps = sum(len(ys) - 1 for _, ys in trials.values())
-        if steps <= 0:
+        rose, steps, trials = rises(entry, LOWERED[entry.solver], RISE)
+        if not steps:
             continue
-        rises = sum(
-            int(np.sum(ys[1:] > ys[:-1] * (1 + RISE) + FLOOR))
-            for _, ys in trials.values()
-        )
-        clean.append(rises == 0)
+        clean.append(rose == 0)
         parts.append(
-            f"{entry.reading.label} ({entry.experiment.name}): {rises} rises in "
-            f"{steps} recorded steps of {len(trials)} trials"
+            f"{entry.reading.label} ({entry.experiment.name}): {rose} rises in "
+            f"{steps} recorded steps of {trials} trials"
         )
-    if not clean:
+    checks = checks_of(results, ("Algorithm 1 ", "Monotone, "), ("signed_max",))
+    if not clean and not len(checks):
         return undecided("No traces of Algorithm 1 or 2.", CONVERGENCE)
-    verdict = by_share(sum(clean), len(clean), partly_from=0.5)
     evidence = f"No rise in {sum(clean)} of {len(clean)} entries."
-    return Decision(verdict=verdict, evidence=evidence, details=tuple(parts))
+    if len(checks):
+        fine = int((checks["failures"] == 0).sum())
+        evidence += f" The objective never rises in {fine} of {len(checks)} checks."
+        clean += (checks["failures"] == 0).tolist()
+        parts += map(check_text, checks.to_dict("records"))
+    return Decision(
+        verdict=by_share(sum(clean), len(clean)),
+        evidence=evidence,
+        details=tuple(parts),
+        command="" if len(checks) else COMMAND,
+    )
 
 
 def eigen_expensive(results: Results) -> Decision:
@@ -195,31 +175,24 @@ def eigen_expensive(results: Results) -> Decision:
         for k in experiment.cluster_counts if closed else ():
             here = good[good["n_clusters"] == k]
             own = here[here["method"].isin(closed)]["seconds"].median()
-            middle = here.groupby("method")["seconds"].median().to_dict()
-            found = {m: float(middle[m]) for m in iterative if m in middle}
-            if not found or not np.isfinite(own):
+            middle = here.groupby("method")["seconds"].median()
+            found = middle[[m for m in iterative if m in middle]]
+            if found.empty or not np.isfinite(own):
                 continue
-            ratios += [float(own) / max(seconds, 1e-9) for seconds in found.values()]
-            others = ", ".join(
-                f"{named[method].label} {seconds:.3g} s"
-                for method, seconds in found.items()
-            )
-            parts.append(
-                f"{experiment.name}, K = {k}: closed form {own:.3g} s, {others}"
-            )
+            ratios += (own / found.clip(lower=1e-9)).tolist()
+            others = (f"{named[str(m)].label} {s:.3g} s" for m, s in found.items())
+            place = f"{experiment.name}, K = {k}"
+            parts.append(f"{place}: closed form {own:.3g} s, {', '.join(others)}")
     if not ratios:
-        return undecided(
-            "The closed form was not run beside the iterative method.",
-            run_command("coil20"),
-        )
+        lack = "The closed form was not run beside the iterative method."
+        return undecided(lack, run_command("coil20"))
     slower = sum(ratio > 1 for ratio in ratios)
-    evidence = (
-        f"The closed form takes longer in {slower} of {len(ratios)} comparisons; the "
-        f"median ratio of its seconds to those of the iterative entry is "
-        f"{np.median(ratios):.2g}."
-    )
     return Decision(
-        verdict=by_share(slower, len(ratios), partly_from=0.5),
-        evidence=evidence,
+        verdict=by_share(slower, len(ratios)),
+        evidence=(
+            f"The closed form takes longer in {slower} of {len(ratios)} comparisons; "
+            "the median ratio of its seconds to those of the iterative entry is "
+            f"{np.median(ratios):.2g}."
+        ),
         details=tuple(parts),
     )

@@ -31,13 +31,21 @@ class Decision:
     details: tuple[str, ...] = ()
     command: str = ""
 
+    @property
+    def scope(self) -> str:
+        """Whether all that the claim speaks of was tried, whatever came out."""
+        if not self.command:
+            return "complete"
+        nothing = self.verdict is ClaimVerdict.CANNOT and not self.details
+        return "not attempted" if nothing else "partial"
+
 
 def undecided(reason: str, command: str) -> Decision:
     """Return that a claim cannot be decided, and what would decide it."""
     return Decision(verdict=ClaimVerdict.CANNOT, evidence=reason, command=command)
 
 
-def by_share(n_yes: int, n_all: int, *, partly_from: float) -> ClaimVerdict:
+def by_share(n_yes: int, n_all: int, *, partly_from: float = 0.5) -> ClaimVerdict:
     """Return holds if all say yes, holds partly from a share on, else not.
 
     Examples
@@ -49,11 +57,8 @@ def by_share(n_yes: int, n_all: int, *, partly_from: float) -> ClaimVerdict:
     """
     if n_all and n_yes == n_all:
         return ClaimVerdict.HOLDS
-    return (
-        ClaimVerdict.PARTLY
-        if n_yes and n_yes >= partly_from * n_all
-        else ClaimVerdict.DOES_NOT_HOLD
-    )
+    partly = n_yes and n_yes >= partly_from * n_all
+    return ClaimVerdict.PARTLY if partly else ClaimVerdict.DOES_NOT_HOLD
 
 
 def so_far(verdict: ClaimVerdict, missing: str) -> ClaimVerdict:
@@ -71,35 +76,22 @@ def so_far(verdict: ClaimVerdict, missing: str) -> ClaimVerdict:
     return ClaimVerdict.CANNOT if verdict == ClaimVerdict.HOLDS and missing else verdict
 
 
-COMBINED = (
-    " The paper's own setting and equal terms have verdicts of their own. Where "
-    "several readings of one of them differ, it holds partly; a single verdict beside "
-    "ones that cannot be decided leaves it undecided."
-)
-
-
 def combined(verdicts: Sequence[ClaimVerdict]) -> ClaimVerdict | None:
-    """Combine the verdicts on readings of one setting; None if there are none."""
-    return worst_and_best(verdicts) if verdicts else None
+    """Combine the verdicts on several readings of one setting; None if there are none.
 
-
-def worst_and_best(verdicts: Sequence[ClaimVerdict]) -> ClaimVerdict:
-    """Combine the verdicts on several readings: equal ones stay, others are partly.
+    Equal ones stay, others are partly; a single one beside ones that cannot be decided
+    is left undecided.
 
     Examples
     --------
-    >>> str(worst_and_best([ClaimVerdict.HOLDS, ClaimVerdict.DOES_NOT_HOLD]))
+    >>> str(combined([ClaimVerdict.HOLDS, ClaimVerdict.DOES_NOT_HOLD]))
     'holds partly'
-    >>> str(worst_and_best([ClaimVerdict.HOLDS, ClaimVerdict.CANNOT]))
+    >>> str(combined([ClaimVerdict.HOLDS, ClaimVerdict.CANNOT]))
     'cannot be decided'
     """
-    if len(set(verdicts)) == 1:
-        return verdicts[0]
-    known = set(verdicts) - {ClaimVerdict.CANNOT}
-    if (
-        ClaimVerdict.CANNOT in verdicts
-        and len(known) == 1
-        and known != {ClaimVerdict.PARTLY}
-    ):
-        return ClaimVerdict.CANNOT
-    return ClaimVerdict.PARTLY
+    known = {*verdicts} - {ClaimVerdict.CANNOT}
+    if not verdicts or len(known) == 1 == len({*verdicts}):
+        return known.pop() if known else None
+    if len(known) > 1 or known == {ClaimVerdict.PARTLY}:
+        return ClaimVerdict.PARTLY
+    return ClaimVerdict.CANNOT

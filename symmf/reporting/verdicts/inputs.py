@@ -6,7 +6,7 @@ that all methods share, with the same draws, so their trials can be paired.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -17,7 +17,11 @@ from symmf.reporting.results import Experiment, Results
 from symmf.reporting.selection.arms import Arm, arms
 from symmf.reporting.selection.cells import Cell, CellKey, cells
 from symmf.reporting.selection.readings import REFERENCE_WEIGHT, Reading
-from symmf.reporting.statistics.intervals import bootstrap_interval, paired_values
+from symmf.reporting.statistics.intervals import (
+    bootstrap_interval,
+    paired_values,
+    signed,
+)
 
 RULE = (
     "Differences are paired: the same draws on both sides. Intervals are the 95 % "
@@ -27,6 +31,27 @@ RULE = (
     "quarters of the cells have its sign."
 )
 CONSISTENT = 0.75
+
+RELEASED = "20 iterations as released"
+CONVERGED = "to convergence"
+CLOSED = "closed form"
+KINDS: dict[str, Callable[[Reading], bool]] = {
+    RELEASED: lambda r: bool(r.settings.get("published")),
+    CONVERGED: lambda r: (
+        r.solver == "projected_gradient" and not r.settings.get("published")
+    ),
+    CLOSED: lambda r: r.solver == "eigen",
+}
+INPUT = f"the graph instead of inner products, lambda {REFERENCE_WEIGHT:g}"
+REGULARISER = f"lambda {REFERENCE_WEIGHT:g} instead of 0, on the graph"
+# Of each change: the role and lambda after it, and before.
+SIDES = {
+    INPUT: (
+        (Role.EQUAL_TERMS, REFERENCE_WEIGHT),
+        (Role.COMPARISON, REFERENCE_WEIGHT),
+    ),
+    REGULARISER: ((Role.EQUAL_TERMS, REFERENCE_WEIGHT), (Role.EQUAL_TERMS, 0.0)),
+}
 
 Cells = dict[CellKey, Cell]
 
@@ -57,32 +82,30 @@ class Effect:
         )
 
 
-def signed(value: float) -> str:
-    """Return a difference with its sign; what is printed as zero has none.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Change:
+    """What one choice instead of another does to the entries of every kind."""
 
-    Examples
-    --------
-    >>> signed(0.12), signed(-0.0004)
-    ('+0.120', '0.000')
-    """
-    text = f"{value:+.3f}"
-    return text[1:] if not float(text) else text
+    title: str
+    metric: str
+    effects: dict[str, Effect]
 
 
 def effect(new: Cells, old: Cells) -> Effect | None:
     """Return ``new`` minus ``old``, trial by trial; None without common cells."""
-    differences: list[float] = []
-    means: list[float] = []
-    for key in new.keys() & old.keys():
-        if new[key].enough and old[key].enough:
-            found = np.subtract(*paired_values(new[key], old[key]))
-            differences += found.tolist()
-            means.append(float(found.mean()))
-    if not differences:
+    by_cell = [
+        np.subtract(*paired_values(new[key], old[key]))
+        for key in new.keys() & old.keys()
+        if new[key].enough and old[key].enough
+    ]
+    if not by_cell:
         return None
-    low, high = bootstrap_interval(sorted(differences))
+    # In one order, whatever that of the keys: the bits of a mean depend on it.
+    differences = sorted(np.concatenate(by_cell).tolist())
+    means = [float(found.mean()) for found in by_cell]
+    low, high = bootstrap_interval(differences)
     return Effect(
-        mean=float(np.mean(sorted(differences))),
+        mean=float(np.mean(differences)),
         low=low,
         high=high,
         n_pairs=len(differences),
@@ -90,30 +113,6 @@ def effect(new: Cells, old: Cells) -> Effect | None:
         n_down=sum(mean < 0 for mean in means),
         n_cells=len(means),
     )
-
-
-def _is_released(reading: Reading) -> bool:
-    return bool(reading.settings.get("published"))
-
-
-def _is_converged(reading: Reading) -> bool:
-    return reading.solver == "projected_gradient" and not _is_released(reading)
-
-
-def _is_closed(reading: Reading) -> bool:
-    return reading.solver == "eigen"
-
-
-RELEASED = "20 iterations as released"
-CONVERGED = "to convergence"
-CLOSED = "closed form"
-KINDS: dict[str, Callable[[Reading], bool]] = {
-    RELEASED: _is_released,
-    CONVERGED: _is_converged,
-    CLOSED: _is_closed,
-}
-INPUT = f"the graph instead of inner products, lambda {REFERENCE_WEIGHT:g}"
-REGULARISER = f"lambda {REFERENCE_WEIGHT:g} instead of 0, on the graph"
 
 
 def entries(
@@ -155,33 +154,23 @@ def spread(arm: Arm, metric: str) -> float | None:
     return float(np.mean(widths)) if widths else None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Change:
-    """What one choice instead of another does to the entries of every kind."""
-
-    title: str
-    metric: str
-    effects: dict[str, Effect]
-
-
 def changes(results: Results) -> list[Change]:
     """Return what the input and what lambda change, for each metric."""
-    reference = REFERENCE_WEIGHT
-    asked = {
-        INPUT: ((Role.EQUAL_TERMS, reference), (Role.COMPARISON, reference)),
-        REGULARISER: ((Role.EQUAL_TERMS, reference), (Role.EQUAL_TERMS, 0.0)),
-    }
     out = []
-    for title, (new, old) in asked.items():
+    for title, sides in SIDES.items():
         for metric in METRIC_TITLES:
-            found = {}
-            for kind in KINDS:
-                sides = (
-                    entries(results, role, metric, kind, weight)
-                    for role, weight in (new, old)
+            found = {
+                kind: known
+                for kind in KINDS
+                if (
+                    known := effect(
+                        *(
+                            entries(results, role, metric, kind, weight)
+                            for role, weight in sides
+                        )
+                    )
                 )
-                if (known := effect(*sides)) is not None:
-                    found[kind] = known
+            }
             if found:
                 out.append(Change(title=title, metric=metric, effects=found))
     return out
@@ -189,45 +178,43 @@ def changes(results: Results) -> list[Change]:
 
 def input_words(results: Results) -> list[str]:
     """Return what follows from the changes, as sentences."""
-    out = []
     found = changes(results)
-    for metric, title in METRIC_TITLES.items():
-        for change in (each for each in found if each.metric == metric):
-            if change.title == INPUT:
-                out += _on_input(results, change, title)
-            else:
-                out.append(_on_weight(change, title))
-    return out
+    return [
+        f"{title}: {text}"
+        for metric, title in METRIC_TITLES.items()
+        for change in found
+        if change.metric == metric
+        for text in _words(results, change)
+    ]
 
 
-def _on_input(results: Results, change: Change, title: str) -> list[str]:
-    out = []
+def _words(results: Results, change: Change) -> Iterator[str]:
+    effects = change.effects
+    if change.title == REGULARISER:
+        steady = [kind for kind, each in effects.items() if each.consistent]
+        rest = [kind for kind in effects if kind not in steady]
+        if not steady:
+            yield "on the graph lambda has no consistent effect on any entry."
+            return
+        said = " and ".join(f"{k} ({signed(effects[k].mean)})" for k in steady)
+        text = f"on the graph lambda has a consistent effect on: {said}"
+        yield f"{text}; not on: {' and '.join(rest)}." if rest else f"{text}."
+        return
     widths = {arm.role: spread(arm, change.metric) for arm in arms(results)}
-    apart, closed = widths.get(Role.EQUAL_TERMS), change.effects.get(CLOSED)
-    if apart is not None and closed is not None:
-        more = "more" if abs(closed.mean) > apart else "less"
-        out.append(
-            f"{title}: the input decides {more} than the method. In closed form the "
-            "graph instead of inner products changes the mean by "
-            f"{signed(closed.mean)}; the highest and the lowest method on the same "
+    apart = widths.get(Role.EQUAL_TERMS)
+    if apart is not None and CLOSED in effects:
+        closed = effects[CLOSED].mean
+        yield (
+            f"the input decides {'more' if abs(closed) > apart else 'less'} than the "
+            "method. In closed form the graph instead of inner products changes the "
+            f"mean by {signed(closed)}; the highest and the lowest method on the same "
             f"graph lie {apart:.3f} apart, averaged over cells."
         )
-    released = change.effects.get(RELEASED)
-    if released is not None:
-        lower = "lower" if released.mean < 0 else "higher"
-        steady = "" if released.consistent else ", though not consistently"
-        out.append(
-            f"{title}: the 20 iterations as released give {lower} scores on the graph "
-            f"than on inner products{steady} ({signed(released.mean)})."
+    if RELEASED in effects:
+        released = effects[RELEASED]
+        steady_text = "" if released.consistent else ", though not consistently"
+        yield (
+            f"the 20 iterations as released give "
+            f"{'lower' if released.mean < 0 else 'higher'} scores on the graph than on "
+            f"inner products{steady_text} ({signed(released.mean)})."
         )
-    return out
-
-
-def _on_weight(change: Change, title: str) -> str:
-    steady = [kind for kind, each in change.effects.items() if each.consistent]
-    rest = [kind for kind in change.effects if kind not in steady]
-    if not steady:
-        return f"{title}: on the graph lambda has no consistent effect on any entry."
-    said = " and ".join(f"{k} ({signed(change.effects[k].mean)})" for k in steady)
-    text = f"{title}: on the graph lambda has a consistent effect on: {said}"
-    return f"{text}; not on: {' and '.join(rest)}." if rest else f"{text}."

@@ -2,34 +2,33 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from scipy import stats
 
 from symmf.paper.values import PAPER_PANELS
 from symmf.reporting.results import Results, run_command
-from symmf.reporting.selection.cells import Cell, CellKey, dataset_title
+from symmf.reporting.selection.cells import Cell, dataset_title
 from symmf.reporting.selection.regulariser import (
     Pairing,
+    WeightGrid,
     graph_pairings,
     grid_panels,
     on_graph,
     pairings,
 )
 from symmf.reporting.statistics.intervals import (
-    INTERVAL_METHOD,
     bootstrap_interval,
     paired_difference,
     paired_values,
+    signed,
 )
-from symmf.reporting.statistics.tests import (
-    ALPHA,
-    paired_test,
-)
+from symmf.reporting.statistics.tests import ALPHA, paired_test
 from symmf.reporting.verdicts.decision import (
-    COMBINED,
     ClaimVerdict,
     Decision,
     by_share,
@@ -37,63 +36,15 @@ from symmf.reporting.verdicts.decision import (
     so_far,
     undecided,
 )
-from symmf.reporting.verdicts.inputs import signed
 
-GROWTH_ALPHA = 0.05
 LAMBDA_RANGE = (0.1, 1.0)
 LAMBDA_LIMIT = 0.05
-REGULARISER_RULE = (
-    "Decided for each entry on each input: lambda > 0 (0.5 or the nearest) against "
-    "lambda = 0, with the same classes and start. Holds: the mean gain in AC is "
-    "positive at every K, and the paired Wilcoxon test over all trials gives p < 0.05 "
-    "with a positive median. Holds partly: only the latter. Does not hold: the mean "
-    "gain is zero or negative. Otherwise it cannot be decided."
-    f"{COMBINED} Intervals are the {INTERVAL_METHOD}."
-)
-GROWTH_RULE = (
-    "Decided for each entry on each input: Spearman's correlation of K and the gain in "
-    f"AC over all trials. Holds: positive with p < {GROWTH_ALPHA:g}. Does not hold: "
-    f"zero or negative. Otherwise it cannot be decided.{COMBINED}"
-)
-RANGE_RULE = (
-    "A curve is an entry at one K of a data set on one input. The paper names no "
-    f"range; here it is {LAMBDA_RANGE[0]:g} to {LAMBDA_RANGE[1]:g}, around the 0.5 of "
-    "the authors' code. Holds: within it the largest and smallest mean AC differ by at "
-    f"most {LAMBDA_LIMIT:g} in every curve. Holds partly: in at least half. Not part "
-    "of the rule, but told: how often the paired difference to lambda = 0 has an "
-    "interval that leaves out zero."
-)
 
 
-def _judged(pairs: list[Pairing]) -> list[Pairing]:
-    """Keep the pairs with enough trials in every cell."""
-    return [
-        pair
-        for pair in pairs
-        if all(cell.enough for cell in (*pair.with_cells, *pair.without_cells))
-    ]
-
-
-def _gains(pair: Pairing) -> tuple[list[int], list[float]]:
-    ks: list[int] = []
-    gains: list[float] = []
-    for first, second in zip(pair.with_cells, pair.without_cells, strict=True):
-        left, right = paired_values(first, second)
-        gains += [a - b for a, b in zip(left, right, strict=True)]
-        ks += [first.n_clusters] * len(left)
-    return ks, gains
-
-
-def _where(pair: Pairing) -> str:
-    title = dataset_title(pair.reading.dataset)
-    return f"{pair.reading.label} on {title} ({pair.experiment.name})"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class _Finding:
     """What one entry on one input says of a claim."""
 
-    pair: Pairing
     verdict: ClaimVerdict
     number: float
     short: str
@@ -102,185 +53,262 @@ class _Finding:
 
 def _decided(
     results: Results,
-    judge: Callable[[Pairing], _Finding],
     *,
+    judge: Callable[[list[int], list[float]], _Finding],
     at_least: int,
     what: str,
     lack: str,
 ) -> Decision:
     """Judge the paper's figure entry by entry, and the shared graph as a whole."""
-    figure = [judge(p) for p in _judged(pairings(results, at_least=at_least))]
-    graph = [judge(p) for p in _judged(graph_pairings(results, at_least=at_least))]
+    figure, graph = (
+        [(pair, judge(*_gains(pair))) for pair in found if _enough(pair)]
+        for found in (
+            pairings(results, at_least=at_least),
+            graph_pairings(results, at_least=at_least),
+        )
+    )
     if not figure and not graph:
         return undecided(lack, run_command("regularization"))
     parts = [
-        f"{each.short} for {each.pair.reading.label} in {each.pair.experiment.name}"
-        for each in figure
+        f"{found.short} for {pair.reading.label} in {pair.experiment.name}"
+        for pair, found in figure
     ]
     if graph:
-        numbers = [each.number for each in graph]
-        n_holds = sum(each.verdict is ClaimVerdict.HOLDS for each in graph)
+        numbers = [found.number for _, found in graph]
+        n_holds = sum(found.verdict is ClaimVerdict.HOLDS for _, found in graph)
         parts.append(
             f"from {min(numbers):+.2f} to {max(numbers):+.2f} on the graph that all "
             f"methods share, where it holds for {n_holds} of {len(graph)} pairs of "
             "entry and data set"
         )
-    own: list[ClaimVerdict] = []
-    equal = [each.verdict for each in graph]
-    for each in figure:
-        (equal if on_graph(each.pair.experiment) else own).append(each.verdict)
+    own = [f.verdict for pair, f in figure if not on_graph(pair.experiment)]
+    equal = [f.verdict for pair, f in figure if on_graph(pair.experiment)]
     return Decision(
         verdict=combined(own) or ClaimVerdict.CANNOT,
-        equal_terms=combined(equal),
+        equal_terms=combined([*(f.verdict for _, f in graph), *equal]),
         evidence=f"{what}: {'; '.join(parts)}.",
-        details=tuple(each.detail for each in (*figure, *graph)),
+        details=tuple(
+            f"{pair.reading.label} on {dataset_title(pair.reading.dataset)} "
+            f"({pair.experiment.name}){found.detail.format(weight=pair.weight)}"
+            for pair, found in (*figure, *graph)
+        ),
     )
 
 
-def regulariser_helps(results: Results) -> Decision:
-    """Decide whether lambda > 0 scores higher than lambda = 0."""
-    return _decided(
-        results,
-        _gain,
-        at_least=2,
-        what="Mean gain in AC, with its interval",
-        lack="No entry was run with and without the regulariser over several K, 5 "
-        "trials each.",
-    )
+def _enough(pair: Pairing) -> bool:
+    return all(cell.enough for cell in (*pair.with_cells, *pair.without_cells))
 
 
-def _gain(pair: Pairing) -> _Finding:
-    ks, gains = _gains(pair)
+def _gains(pair: Pairing) -> tuple[list[int], list[float]]:
+    """Return K and the gain of every paired trial."""
+    ks: list[int] = []
+    gains: list[float] = []
+    for first, second in zip(pair.with_cells, pair.without_cells, strict=True):
+        found = np.subtract(*paired_values(first, second)).tolist()
+        gains += found
+        ks += [first.n_clusters] * len(found)
+    return ks, gains
+
+
+def _gain(ks: list[int], gains: list[float]) -> _Finding:
     test = paired_test(gains, [0.0] * len(gains))
     low, high = bootstrap_interval(gains)
-    means = [
-        float(np.mean([g for g, k in zip(gains, ks, strict=True) if k == n]))
-        for n in sorted(set(ks))
-    ]
+    means = [np.mean(np.array(gains)[np.array(ks) == k]) for k in sorted({*ks})]
     n_up = sum(mean > 0 for mean in means)
+    verdict = ClaimVerdict.DOES_NOT_HOLD
+    if test.p_value < ALPHA and np.median(gains) > 0:
+        verdict = ClaimVerdict.HOLDS if n_up == len(means) else ClaimVerdict.PARTLY
+    elif np.mean(gains) > 0:
+        verdict = ClaimVerdict.CANNOT
+    between = f"{signed(low)} to {signed(high)}"
     return _Finding(
-        pair=pair,
-        verdict=_helps(test.p_value, gains, all_up=n_up == len(means)),
-        number=test.difference,
-        short=f"{signed(test.difference)} ({signed(low)} to {signed(high)})",
-        detail=(
-            f"{_where(pair)}, lambda = {pair.weight:g} against 0: mean gain in AC "
-            f"{test.difference:+.3f} over {test.n_pairs} paired trials "
-            f"(p = {test.p_value:.2g}), positive at {n_up} of {len(means)} K"
-        ),
+        verdict,
+        test.difference,
+        f"{signed(test.difference)} ({between})",
+        f", lambda = {{weight:g}} against 0: mean gain in AC {test.difference:+.3f} "
+        f"({between}) over {test.n_pairs} paired trials (p = {test.p_value:.2g}, "
+        f"rank-biserial {test.rank_biserial:+.2f}), positive at {n_up} of "
+        f"{len(means)} K",
     )
 
 
-def _helps(p_value: float, gains: list[float], *, all_up: bool) -> ClaimVerdict:
-    if p_value < ALPHA and float(np.median(gains)) > 0:
-        return ClaimVerdict.HOLDS if all_up else ClaimVerdict.PARTLY
-    positive = float(np.mean(gains)) > 0
-    return ClaimVerdict.CANNOT if positive else ClaimVerdict.DOES_NOT_HOLD
-
-
-def gain_grows(results: Results) -> Decision:
-    """Decide whether the gain from the regulariser rises with K."""
-    return _decided(
-        results,
-        _growth,
-        at_least=3,
-        what="Correlation of K and gain in AC",
-        lack="No entry was run with and without the regulariser at three or more K, 5 "
-        "trials each.",
-    )
-
-
-def _growth(pair: Pairing) -> _Finding:
-    ks, gains = _gains(pair)
-    flat = len(set(gains)) < 2
-    test = stats.spearmanr(ks, gains) if not flat else None
-    rho = 0.0 if test is None else float(test.statistic)
-    p = 1.0 if test is None else float(test.pvalue)
+def _growth(ks: list[int], gains: list[float]) -> _Finding:
+    rho, p, low, high = 0.0, 1.0, 0.0, 0.0
+    if len(set(gains)) > 1:
+        # Spearman's correlation is Pearson's of the ranks, and Fisher's interval its.
+        test = stats.spearmanr(ks, gains)
+        rho, p = float(test.statistic), float(test.pvalue)
+        ranks = stats.rankdata(ks), stats.rankdata(gains)
+        low, high = stats.pearsonr(*ranks).confidence_interval()
     verdict = ClaimVerdict.DOES_NOT_HOLD
     if rho > 0:
-        verdict = ClaimVerdict.HOLDS if p < GROWTH_ALPHA else ClaimVerdict.CANNOT
+        verdict = ClaimVerdict.HOLDS if p < ALPHA else ClaimVerdict.CANNOT
     return _Finding(
-        pair=pair,
-        verdict=verdict,
-        number=rho,
-        short=f"{rho:+.2f}",
-        detail=(
-            f"{_where(pair)}: Spearman correlation of K and gain {rho:+.2f} "
-            f"(p = {p:.2g}, {len(gains)} paired trials)"
-        ),
+        verdict,
+        rho,
+        f"{rho:+.2f}",
+        f": Spearman correlation of K and gain {rho:+.2f} ({low:+.2f} to {high:+.2f}; "
+        f"p = {p:.2g}, {len(gains)} paired trials)",
     )
 
 
-def lambda_insensitive(results: Results) -> Decision:
-    """Decide whether the mean AC stays within a limit over the range of lambda."""
-    calm: list[bool] = []
-    graphs: list[bool] = []  # of each curve, whether it stands on a graph
-    moving: list[str] = []
-    parts: list[str] = []
-    gains = losses = pairs = 0
-    for panel in grid_panels(results):
-        for curve in panel.curves("ac").values():
-            inside = _in_range(curve)
-            if len(inside) < 2 or not all(cell.enough for cell in curve):
-                continue
-            spread = _spread(inside)
-            calm.append(spread <= LAMBDA_LIMIT)
-            graphs.append(on_graph(panel.experiment))
-            zero = next((cell for cell in curve if cell.reading.weight == 0), None)
-            found = [
-                paired_difference(c, zero) for c in curve if zero and c is not zero
-            ]
-            pairs += len(found)
-            gains += sum(each.low > 0 for each in found)
-            losses += sum(each.high < 0 for each in found)
-            ends = [float(cell.reading.weight or 0) for cell in curve]
-            name = (
-                f"{curve[0].reading.label} on {dataset_title(panel.key.dataset)}, "
-                f"K = {panel.n_clusters} ({panel.experiment.name})"
-            )
-            if not calm[-1]:
-                moving.append(name)
-            parts.append(
-                f"{name}: mean AC varies by "
-                f"{spread:.3f} within the range and by {_spread(curve):.3f} over the "
-                f"whole grid ({min(ends):g} to {max(ends):g})"
-            )
-    if not calm:
-        return undecided("No study over lambda has 5 trials.", run_command("lambda"))
-    there = {panel.key for panel in grid_panels(results)}
-    complete = {CellKey(*key) for key in PAPER_PANELS} <= there
-    command = "" if complete else run_command("lambda")
-    evidence = (
-        f"The mean AC stays within {LAMBDA_LIMIT:g} in {sum(calm)} of {len(calm)} "
-        f"curves for lambda from {LAMBDA_RANGE[0]:g} to {LAMBDA_RANGE[1]:g}"
-    )
-    evidence += f"; not in {', '.join(moving)}." if moving else "."
-    if pairs:
-        evidence += (
-            f" Of {pairs} paired differences to lambda = 0 over the whole grid, "
-            f"{gains} have an interval above zero and {losses} one below."
+regulariser_helps = partial(
+    _decided,
+    judge=_gain,
+    at_least=2,
+    what="Mean gain in AC, with its interval",
+    lack="No entry was run with and without the regulariser over several K, 5 trials "
+    "each.",
+)
+gain_grows = partial(
+    _decided,
+    judge=_growth,
+    at_least=3,
+    what="Correlation of K and gain in AC",
+    lack="No entry was run with and without the regulariser at three or more K, 5 "
+    "trials each.",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class _Curve:
+    """The cells of an entry over lambda, each with enough trials."""
+
+    panel: WeightGrid
+    cells: list[Cell]
+
+    @property
+    def name(self) -> str:
+        place = f"{dataset_title(self.panel.key.dataset)}, K = {self.panel.n_clusters}"
+        return (
+            f"{self.cells[0].reading.label} on {place} ({self.panel.experiment.name})"
         )
+
+    @property
+    def on_graph(self) -> bool:
+        return on_graph(self.panel.experiment)
+
+    @property
+    def best(self) -> Cell:
+        """The cell with the highest mean."""
+        return max(self.cells, key=lambda cell: cell.mean)
+
+    def at(self, weight: float) -> Cell | None:
+        return next((c for c in self.cells if c.reading.weight == weight), None)
+
+
+def _weight(cell: Cell) -> float:
+    return float(cell.reading.weight or 0)
+
+
+def _curves(results: Results) -> list[_Curve]:
+    found = [
+        _Curve(panel, curve)
+        for panel in grid_panels(results)
+        for curve in panel.curves("ac").values()
+    ]
+    return [
+        c for c in found if len(_in_range(c)) > 1 and all(x.enough for x in c.cells)
+    ]
+
+
+def _in_range(curve: _Curve) -> list[Cell]:
+    low, high = LAMBDA_RANGE
+    return [cell for cell in curve.cells if low <= _weight(cell) <= high]
+
+
+def _over_lambda(
+    results: Results,
+    found: list[tuple[_Curve, bool]],
+    evidence: str,
+    details: list[str],
+    *,
+    partly_from: float = 0.5,
+) -> Decision:
+    """Decide by the curves, or pairs of curves, that say yes; apart on the graph."""
+    there = {panel.key for panel in grid_panels(results)}
+    command = "" if {*PAPER_PANELS} <= there else run_command("lambda")
     own, equal = (
-        [found for found, graph in zip(calm, graphs, strict=True) if graph == wanted]
+        [yes for curve, yes in found if curve.on_graph == wanted]
         for wanted in (False, True)
     )
-    verdict = by_share(sum(own), len(own), partly_from=0.5)
+    verdict, on_equal_terms = (
+        by_share(sum(part), len(part), partly_from=partly_from) if part else None
+        for part in (own, equal)
+    )
     return Decision(
-        verdict=so_far(verdict, command) if own else ClaimVerdict.CANNOT,
-        equal_terms=by_share(sum(equal), len(equal), partly_from=0.5)
-        if equal
-        else None,
+        verdict=so_far(verdict, command) if verdict else ClaimVerdict.CANNOT,
+        equal_terms=on_equal_terms,
         evidence=evidence,
-        details=tuple(parts),
+        details=tuple(details),
         command=command,
     )
 
 
-def _in_range(curve: list[Cell]) -> list[Cell]:
-    low, high = LAMBDA_RANGE
-    return [cell for cell in curve if low <= float(cell.reading.weight or 0) <= high]
-
-
-def _spread(curve: list[Cell]) -> float:
-    means = [cell.mean for cell in curve]
+def _spread(cells: list[Cell]) -> float:
+    means = [cell.mean for cell in cells]
     return max(means) - min(means)
+
+
+_NO_CURVES = undecided("No study over lambda has 5 trials.", run_command("lambda"))
+
+
+def lambda_insensitive(results: Results) -> Decision:
+    """Decide whether the mean AC stays within a limit over the range of lambda."""
+    curves = _curves(results)
+    if not curves:
+        return _NO_CURVES
+    found = [(c, _spread(_in_range(c)) <= LAMBDA_LIMIT) for c in curves]
+    differences = [
+        paired_difference(cell, zero)
+        for curve in curves
+        if (zero := curve.at(0)) is not None
+        for cell in curve.cells
+        if cell is not zero
+    ]
+    moving = [curve.name for curve, calm in found if not calm]
+    evidence = (
+        f"The mean AC stays within {LAMBDA_LIMIT:g} in {len(curves) - len(moving)} of "
+        f"{len(curves)} curves for lambda from {LAMBDA_RANGE[0]:g} to "
+        f"{LAMBDA_RANGE[1]:g}{'; not in ' if moving else ''}{', '.join(moving)}."
+    )
+    if differences:
+        evidence += (
+            f" Of {len(differences)} paired differences to lambda = 0 over the whole "
+            f"grid, {sum(d.low > 0 for d in differences)} have an interval above zero "
+            f"and {sum(d.high < 0 for d in differences)} one below."
+        )
+    details = [
+        f"{c.name}: mean AC varies by {_spread(_in_range(c)):.3f} within the range and "
+        f"by {_spread(c.cells):.3f} over the whole grid "
+        f"({min(map(_weight, c.cells)):g} to {max(map(_weight, c.cells)):g})"
+        for c in curves
+    ]
+    return _over_lambda(results, found, evidence, details)
+
+
+def lambda_depends(results: Results) -> Decision:
+    """Decide whether the best lambda of one data set is worse on another."""
+    found: list[tuple[_Curve, bool]] = []
+    details = []
+    for own, other in itertools.permutations(_curves(results), 2):
+        same = own.best.reading.method == other.best.reading.method
+        apart = own.panel.key.dataset != other.panel.key.dataset
+        there = own.at(_weight(other.best))
+        if same and apart and own.on_graph == other.on_graph and there:
+            gain = paired_difference(own.best, there)
+            found.append((own, gain.low > 0))
+            details.append(
+                f"{own.name}: best at lambda = {_weight(own.best):g}; mean AC against "
+                f"{_weight(there):g}, the best on "
+                f"{dataset_title(other.panel.key.dataset)}: {signed(gain.mean)} "
+                f"({signed(gain.low)} to {signed(gain.high)})"
+            )
+    if not found:
+        lack = "No entry has a study over lambda with 5 trials on two data sets."
+        return undecided(lack, run_command("lambda"))
+    evidence = (
+        "The best lambda of a data set is better there than that of another, by its "
+        f"interval, in {sum(yes for _, yes in found)} of {len(found)} cases."
+    )
+    return _over_lambda(results, found, evidence, details, partly_from=0)

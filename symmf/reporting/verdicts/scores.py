@@ -7,8 +7,9 @@ different inputs cannot tell whether the method or the input made the difference
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
@@ -16,11 +17,11 @@ from symmf.paper.roles import Role
 from symmf.paper.values import DATASET_TITLES, METRIC_TITLES, published_values
 from symmf.reporting.results import Results, run_command
 from symmf.reporting.selection.arms import Arm, arms
-from symmf.reporting.selection.cells import Cell, CellKey, Row, dataset_title
+from symmf.reporting.selection.cells import CellKey, Row, dataset_title
+from symmf.reporting.statistics.intervals import bootstrap_interval, signed
 from symmf.reporting.statistics.tests import ALPHA, pairwise
 from symmf.reporting.statistics.words import smallest_p
 from symmf.reporting.verdicts.decision import (
-    COMBINED,
     ClaimVerdict,
     Decision,
     by_share,
@@ -30,21 +31,9 @@ from symmf.reporting.verdicts.decision import (
 )
 
 TABLES = " && ".join(run_command(name) for name in DATASET_TITLES)
-BY_ARM = (
-    " In the paper's own setting each method has its authors' input; on equal terms "
-    "all stand on the same inner products, or all on the common "
-    "graph." + COMBINED
-)
-DROP_RULE = (
-    "How much of the mean is lost from the smallest to the largest K, relative to the "
-    "smallest K. A case is a data set and a metric; rows that lack one of its K are "
-    "left out, so that like is compared with like. Holds: in every case the proposed "
-    "method loses no more than the median of the other rows. Holds partly: in at least "
-    "half." + BY_ARM
-)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Share:
     """In how many cases a claim is right on one kind of input."""
 
@@ -54,30 +43,25 @@ class Share:
     details: tuple[str, ...] = ()
 
 
-def _by_arm(
-    results: Results, ask: Callable[[Arm], Share | None], lack: str
-) -> Decision:
+def _by_arm(results: Results, *, ask: Callable[[Arm], Share], lack: str) -> Decision:
     """Ask every arm; combine the verdicts and say what each arm gives."""
-    asked = [(arm, share) for arm in arms(results) if (share := ask(arm)) is not None]
+    asked = [(arm, share) for arm in arms(results) if (share := ask(arm)).n_all]
     if not asked:
         return undecided(lack, TABLES)
-    verdicts: dict[Role, ClaimVerdict] = {}
-    sentences, details = [], []
-    for arm, share in asked:
-        verdict = by_share(share.n_yes, share.n_all, partly_from=0.5)
-        verdict = so_far(verdict, _missing(arm))
-        verdicts[arm.role] = verdict
-        sentences.append(f"{arm.title}: {verdict} ({share.sentence})")
-        details += [f"{arm.title}, {text}" for text in share.details]
-    main = next((arm for arm, _ in asked if arm.role is Role.COMPARISON), None)
-    text = "; ".join(sentences)
-    own = verdicts.pop(Role.COMPARISON, ClaimVerdict.CANNOT)
+    verdicts = {
+        arm.role: so_far(by_share(share.n_yes, share.n_all), _missing(arm))
+        for arm, share in asked
+    }
+    text = "; ".join(
+        f"{arm.title}: {verdicts[arm.role]} ({share.sentence})" for arm, share in asked
+    )
+    main = [_missing(arm) for arm, _ in asked if arm.role is Role.COMPARISON]
     return Decision(
-        verdict=own,
+        verdict=verdicts.pop(Role.COMPARISON, ClaimVerdict.CANNOT),
         equal_terms=combined([*verdicts.values()]),
         evidence=f"{text[0].upper()}{text[1:]}.",
-        details=tuple(details),
-        command=_missing(main) if main else TABLES,
+        details=tuple(f"{a.title}, {text}" for a, s in asked for text in s.details),
+        command=main[0] if main else TABLES,
     )
 
 
@@ -85,83 +69,47 @@ def _missing(arm: Arm) -> str:
     """Return the commands for the paper's data sets that an arm lacks."""
     run = {
         key.dataset
-        for rows in arm.rows.values()
-        for row in rows
+        for row in itertools.chain(*arm.rows.values())
         for key, cell in row.cells.items()
         if cell.enough
     }
     return " && ".join(run_command(d) for d in DATASET_TITLES if d not in run)
 
 
-def _published_cells() -> list[CellKey]:
-    values = published_values()[["dataset", "n_clusters"]].drop_duplicates()
-    return [CellKey(str(d), int(k)) for d, k in values.itertuples(index=False)]
+def _means(row: Row | None) -> dict[CellKey, float]:
+    """Return the means of the cells with enough trials to judge by."""
+    cells = row.cells if row else {}
+    return {key: cell.mean for key, cell in cells.items() if cell.enough}
 
 
-def _name(key: CellKey) -> str:
-    return f"{dataset_title(key.dataset)} K = {key.n_clusters}"
-
-
-def _judged(row: Row | None, key: CellKey) -> Cell | None:
-    """Return a cell of a row if it has enough trials to judge by."""
-    cell = row.cells.get(key) if row else None
-    return cell if cell and cell.enough else None
-
-
-def best_everywhere(results: Results) -> Decision:
-    """Decide whether the proposed row has the highest mean in every cell."""
-    return _by_arm(
-        results,
-        best_means,
-        "No cell has the proposed method and another row in 5 trials.",
-    )
-
-
-def best_means(arm: Arm) -> Share | None:
+def best_means(arm: Arm) -> Share:
     """Count the values for which the proposed row of an arm has the highest mean."""
     n_won, lost = 0, []
-    for metric, title in METRIC_TITLES.items():
-        for key in _published_cells():
-            ours = _judged(arm.proposed(metric), key)
-            rivals = {
-                row.title: cell.mean
-                for row in arm.others(metric)
-                if (cell := _judged(row, key)) is not None
-            }
-            if ours is None or not rivals:
-                continue
-            top = max(rivals, key=lambda name: rivals[name])
-            if ours.mean >= rivals[top]:
-                n_won += 1
-            else:
-                lost.append(
-                    f"{title} {_name(key)}: {top} {rivals[top]:.3f}, proposed "
-                    f"{ours.mean:.3f}"
-                )
+    values = published_values()[["dataset", "n_clusters"]].drop_duplicates()
+    places = [CellKey(str(d), int(k)) for d, k in values.itertuples(index=False)]
+    for (metric, title), key in itertools.product(METRIC_TITLES.items(), places):
+        own = _means(arm.proposed(metric)).get(key)
+        means = {row.title: _means(row).get(key) for row in arm.others(metric)}
+        rivals = {name: mean for name, mean in means.items() if mean is not None}
+        if own is None or not rivals:
+            continue
+        top = max(rivals, key=rivals.__getitem__)
+        if own >= rivals[top]:
+            n_won += 1
+        else:
+            where = f"{title} {dataset_title(key.dataset)} K = {key.n_clusters}"
+            lost.append(f"{where}: {top} {rivals[top]:.3f}, proposed {own:.3f}")
     n_all = n_won + len(lost)
-    if not n_all:
-        return None
     sentence = f"highest mean for {n_won} of {n_all} values"
-    return Share(n_yes=n_won, n_all=n_all, sentence=sentence, details=tuple(lost))
+    return Share(n_won, n_all, sentence, tuple(lost))
 
 
-def improvement_significant(results: Results) -> Decision:
-    """Decide whether every paired comparison is significantly in favour."""
-    return _by_arm(
-        results,
-        significant_differences,
-        "No comparison has enough trials to be significant at all.",
-    )
-
-
-def significant_differences(arm: Arm) -> Share | None:
+def significant_differences(arm: Arm) -> Share:
     """Count the comparisons of an arm in which the proposed row is better or worse."""
     better = worse = total = 0
-    for metric in METRIC_TITLES:
-        ours = arm.proposed(metric)
-        if ours is None:
-            continue
-        tests = pairwise([ours, *arm.others(metric)], metric)
+    details = []
+    for metric, title in METRIC_TITLES.items():
+        tests = pairwise(arm.rows[metric], metric)
         known = tests["dataset"].isin(list(DATASET_TITLES))
         tests = tests[known & (tests["refused"] == "")]
         # Where even a perfect record could not be significant, nothing is tested.
@@ -171,73 +119,60 @@ def significant_differences(arm: Arm) -> Share | None:
         total += len(tests)
         better += int((clear["difference"] > 0).sum())
         worse += int((clear["difference"] < 0).sum())
-    if not total:
-        return None
+        if len(tests):
+            cells = tests.groupby(["dataset", "n_clusters"])["difference"].mean()
+            low, high = bootstrap_interval(cells.tolist())
+            details.append(
+                f"{title}: mean difference to the other rows {signed(cells.mean())} "
+                f"({signed(low)} to {signed(high)}, over {len(cells)} cells), "
+                f"rank-biserial {tests['rank_biserial'].median():+.2f} in the median"
+            )
     sentence = (
         f"of {total} paired comparisons the proposed method is significantly better in "
         f"{better}, significantly worse in {worse}, not distinguishable in "
         f"{total - better - worse}"
     )
-    return Share(n_yes=better, n_all=total, sentence=sentence)
+    return Share(better, total, sentence, tuple(details))
 
 
-def _over_k(row: Row, dataset: str) -> dict[int, float]:
+def _over_k(row: Row | None, dataset: str) -> dict[int, float]:
     """Return the means of a row over K, where there are enough trials."""
-    return {
-        key.n_clusters: cell.mean
-        for key, cell in sorted(row.cells.items())
-        if key.dataset == dataset and cell.enough
-    }
+    means = _means(row).items()
+    return {k: mean for (name, k), mean in sorted(means) if name == dataset}
 
 
-def _fall(means: dict[int, float], ks: Sequence[int]) -> float:
-    return 1 - means[ks[-1]] / means[ks[0]] if means[ks[0]] > 0 else 0.0
+def _fall(means: dict[int, float]) -> float:
+    """Return how much is lost from the smallest to the largest K, as a share."""
+    first, *_, last = means.values()
+    return 1 - last / first if first > 0 else 0.0
 
 
 def _moves(fall: float) -> str:
     return f"falls by {fall:.0%}" if fall >= 0 else f"rises by {-fall:.0%}"
 
 
-def stable_over_clusters(results: Results) -> Decision:
-    """Decide whether the proposed row falls less with K than the others."""
-    return _by_arm(
-        results, _stable, "No data set was run at several K with other rows."
-    )
-
-
-def _stable(arm: Arm) -> Share | None:
+def _stable(arm: Arm) -> Share:
     good, parts = [], []
-    for metric, title in METRIC_TITLES.items():
-        ours = arm.proposed(metric)
-        for dataset in DATASET_TITLES if ours else ():
-            own = _over_k(ours, dataset) if ours else {}
-            rest = [_over_k(row, dataset) for row in arm.others(metric)]
-            # Like with like: only rows with the same K, so the same end points.
-            rest = [means for means in rest if list(means) == list(own)]
-            if len(own) < 2 or not rest:
-                continue
-            ks = list(own)
-            fall = _fall(own, ks)
-            usual = float(np.median([_fall(means, ks) for means in rest]))
-            good.append(fall <= usual)
-            parts.append(
-                f"{title} {dataset_title(dataset)}, K = {ks[0]} to {ks[-1]}: proposed "
-                f"{_moves(fall)}, the median of {len(rest)} others {_moves(usual)}"
-            )
-    if not good:
-        return None
+    for (metric, title), dataset in itertools.product(
+        METRIC_TITLES.items(), DATASET_TITLES
+    ):
+        own = _over_k(arm.proposed(metric), dataset)
+        rest = [_over_k(row, dataset) for row in arm.others(metric)]
+        # Like with like: only rows with the same K, so the same end points.
+        rest = [means for means in rest if list(means) == list(own)]
+        if len(own) < 2 or not rest:
+            continue
+        fall, usual = _fall(own), float(np.median([_fall(means) for means in rest]))
+        good.append(fall <= usual)
+        parts.append(
+            f"{title} {dataset_title(dataset)}, K = {min(own)} to {max(own)}: proposed "
+            f"{_moves(fall)}, the median of {len(rest)} others {_moves(usual)}"
+        )
     sentence = f"loses no more than the median in {sum(good)} of {len(good)} cases"
-    return Share(
-        n_yes=sum(good), n_all=len(good), sentence=sentence, details=tuple(parts)
-    )
+    return Share(sum(good), len(good), sentence, tuple(parts))
 
 
-def worse_with_clusters(results: Results) -> Decision:
-    """Decide whether every row falls from each K to the next."""
-    return _by_arm(results, _worse, "No data set was run at several K.")
-
-
-def _worse(arm: Arm) -> Share | None:
+def _worse(arm: Arm) -> Share:
     falls, exceptions = [], []
     for metric, title in METRIC_TITLES.items():
         for row, dataset in itertools.product(arm.rows[metric], DATASET_TITLES):
@@ -247,14 +182,27 @@ def _worse(arm: Arm) -> Share | None:
             falls.append(all(a > b for a, b in itertools.pairwise(means)))
             if not falls[-1]:
                 shown = ", ".join(f"{mean:.3f}" for mean in means)
-                exceptions.append(
-                    f"exception: {row.title}, {dataset_title(dataset)}, {title} {shown}"
-                )
-    if not falls:
-        return None
+                where = f"{row.title}, {dataset_title(dataset)}, {title}"
+                exceptions.append(f"exception: {where} {shown}")
     sentence = (
         f"the mean falls from each K to the next in {sum(falls)} of {len(falls)} cases"
     )
-    return Share(
-        n_yes=sum(falls), n_all=len(falls), sentence=sentence, details=tuple(exceptions)
-    )
+    return Share(sum(falls), len(falls), sentence, tuple(exceptions))
+
+
+best_everywhere = partial(
+    _by_arm,
+    ask=best_means,
+    lack="No cell has the proposed method and another row in 5 trials.",
+)
+improvement_significant = partial(
+    _by_arm,
+    ask=significant_differences,
+    lack="No comparison has enough trials to be significant at all.",
+)
+stable_over_clusters = partial(
+    _by_arm, ask=_stable, lack="No data set was run at several K with other rows."
+)
+worse_with_clusters = partial(
+    _by_arm, ask=_worse, lack="No data set was run at several K."
+)

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -20,7 +21,13 @@ from symmf.common.files import csv_text, write_text
 from symmf.common.seeds import generator
 from symmf.paper.values import METRIC_TITLES, published_values
 from symmf.reporting.results import Experiment, Results
-from symmf.reporting.selection.cells import Cell, CellKey, collect, dataset_title
+from symmf.reporting.selection.cells import (
+    Cell,
+    CellKey,
+    Row,
+    collect,
+    dataset_title,
+)
 from symmf.reporting.statistics.intervals import (
     LEVEL,
     bootstrap_interval,
@@ -34,6 +41,7 @@ from symmf.reporting.verdicts.decision import ClaimVerdict, combined
 from symmf.reporting.verdicts.values import ValueVerdict, decide
 
 REDRAWS = 200
+USUAL_TRIALS = 10  # as many as the paper averages
 SHOWN = (
     *(ValueVerdict.CLOSE, ValueVerdict.UNCLEAR),
     *(ValueVerdict.HIGHER, ValueVerdict.LOWER),
@@ -68,64 +76,104 @@ INTERVALS: dict[str, Callable[[Sequence[float]], tuple[float, float]]] = {
 }
 
 
+def _table(
+    name: str,
+    title: str,
+    caption: str,
+    heads: Sequence[str],
+    lines: Sequence[Sequence[object]],
+    frame: pd.DataFrame,
+    note: str,
+) -> PlainTable:
+    """Return lines of values as a table of texts; numbers stand to the right."""
+    return PlainTable(
+        name=name,
+        title=title,
+        caption=caption,
+        label=name,
+        heads=tuple(heads),
+        align="l" + "r" * (len(heads) - 1),
+        rows=tuple(tuple(map(_text, line)) for line in lines),
+        frame=frame,
+        notes=(note,),
+    )
+
+
+def _text(value: object) -> str:
+    if not isinstance(value, float):
+        return str(value)
+    return f"{value:.{DIGITS}f}" if np.isfinite(value) else ABSENT
+
+
 def value_sensitivity(results: Results) -> PlainTable:
     """Return how many published values get each verdict, by kind of interval."""
-    pairs = _published_cells(results)
-    counted: dict[str, Sequence[object]] = {}
+    pairs = [(v, c.values) for v, c in _published_cells(results)]
+    counted: dict[str, list[Any]] = {}
     for name, interval in INTERVALS.items():
-        found = Counter(decide(v, c.mean, *interval(c.values)) for v, c in pairs)
-        counted[name] = [found[verdict] for verdict in SHOWN]
+        counted[name] = _counts(pairs, interval)
+    if any(len(scores) > USUAL_TRIALS for _, scores in pairs):
+        few = [(v, scores[:USUAL_TRIALS]) for v, scores in pairs]
+        name = f"as reported, the first {USUAL_TRIALS} trials of each cell"
+        counted[name] = _counts(few, bootstrap_interval)
     redrawn = f"as reported, trials drawn again ({REDRAWS} times)"
     counted[redrawn] = [f"{low} to {high}" for low, high in _redrawn(pairs)]
-    return PlainTable(
-        name="sensitivity",
-        title="Verdicts on published values, by interval",
-        caption="How the verdicts depend on the interval and on the draws",
-        label="sensitivity",
-        heads=("Interval", *map(str, SHOWN)),
-        align="l" + "r" * len(SHOWN),
-        rows=tuple((name, *map(str, n)) for name, n in counted.items() if pairs),
-        frame=pd.DataFrame.from_dict(
-            counted, orient="index", columns=list(map(str, SHOWN))
-        ).reset_index(names="interval"),
-        notes=(
-            "A bootstrap of ten values is narrower than its level says; a published "
-            "mean is that of ten runs too, and has an error of its own. Drawn again: "
-            "the middle 90 % of the counts when the mean of every cell is that of its "
-            "trials drawn with replacement.",
-        ),
+    lines = [[name, *n] for name, n in counted.items() if pairs]
+    heads = [*map(str, SHOWN)]
+    return _table(
+        "sensitivity",
+        "Verdicts on published values, by interval",
+        "How the verdicts depend on the interval and on the draws",
+        ["Interval", *heads],
+        lines,
+        pd.DataFrame(lines, columns=["interval", *heads]),
+        "A bootstrap of ten values is narrower than its level says; a published mean "
+        "is that of ten runs too, and has an error of its own. Drawn again: the middle "
+        "90 % of the counts when the mean of every cell is that of its trials drawn "
+        "with replacement.",
     )
+
+
+def _counts(
+    pairs: Sequence[tuple[float, tuple[float, ...]]],
+    interval: Callable[[Sequence[float]], tuple[float, float]],
+) -> list[int]:
+    found = Counter(decide(v, float(np.mean(x)), *interval(x)) for v, x in pairs)
+    return [found[verdict] for verdict in SHOWN]
 
 
 def _published_cells(results: Results) -> list[tuple[float, Cell]]:
     """Return every published value with the cell that stands beside it."""
     rows = {
-        (metric, row.key.paper_row): row
+        (metric, row.key.paper_row): row.cells
         for metric in METRIC_TITLES
         for row in collect(results, metric)
         if row.primary
     }
-    out = []
-    for metric, name, dataset, k, value in published_values().itertuples(index=False):
-        row = rows.get((str(metric), str(name)))
-        cell = row.cells.get(CellKey(str(dataset), int(k))) if row else None
-        if cell is not None and cell.enough:
-            out.append((float(value), cell))
-    return out
+    return [
+        (float(value), cell)
+        for metric, name, dataset, k, value in published_values().itertuples(
+            index=False
+        )
+        if (cell := rows.get((metric, name), {}).get(CellKey(dataset, k))) is not None
+        and cell.enough
+    ]
 
 
-def _redrawn(pairs: Sequence[tuple[float, Cell]]) -> list[tuple[int, int]]:
+def _redrawn(
+    pairs: Sequence[tuple[float, tuple[float, ...]]],
+) -> list[tuple[int, int]]:
     """Return, by verdict, the middle 90 % of its counts over resampled trials.
 
     Means are those of resampled trials; every interval keeps its width.
     """
     rng = generator("sensitivity", REDRAWS)
     counts = np.zeros((REDRAWS, len(SHOWN)))
-    for value, cell in pairs:
-        low, high = bootstrap_interval(cell.values)
-        means = rng.choice(cell.values, size=(REDRAWS, cell.n_good)).mean(axis=1)
-        for count, shift in zip(counts, means - cell.mean, strict=True):
-            verdict = decide(value, cell.mean + shift, low + shift, high + shift)
+    for value, scores in pairs:
+        low, high = bootstrap_interval(scores)
+        means = rng.choice(scores, size=(REDRAWS, len(scores))).mean(axis=1)
+        mean = float(np.mean(scores))
+        for count, shift in zip(counts, means - mean, strict=True):
+            verdict = decide(value, mean + shift, low + shift, high + shift)
             count[SHOWN.index(verdict)] += 1
     ends = np.quantile(counts, [0.05, 0.95], axis=0).round().astype(int)
     return list(zip(*ends.tolist(), strict=True))
@@ -133,7 +181,7 @@ def _redrawn(pairs: Sequence[tuple[float, Cell]]) -> list[tuple[int, int]]:
 
 def claim_sensitivity(results: Results) -> PlainTable:
     """Return how many claims have each verdict: by setting, and if they were merged."""
-    decisions = [each.decision for each in ledger(results)]
+    decisions = [each.decision for each in ledger(results) if not each.claim.proved]
     by_setting: dict[str, list[ClaimVerdict | None]] = {
         "the paper's own setting": [d.verdict for d in decisions],
         "equal terms": [d.equal_terms for d in decisions if d.equal_terms],
@@ -142,84 +190,60 @@ def claim_sensitivity(results: Results) -> PlainTable:
         ],
     }
     kinds = [v for v in ClaimVerdict if any(v in f for f in by_setting.values())]
-    rows = [
-        (name, *(str(found.count(kind)) for kind in kinds))
-        for name, found in by_setting.items()
-    ]
-    heads = ("Verdicts", *map(str, kinds))
-    return PlainTable(
-        name="claim_sensitivity",
-        title="Verdicts on claims, by setting",
-        caption="How the count of verdicts on claims depends on the setting",
-        label="claim_sensitivity",
-        heads=heads,
-        align="l" + "r" * len(kinds),
-        rows=tuple(rows),
-        frame=pd.DataFrame(rows, columns=list(heads)),
-        notes=("Merged: where the two differ, a claim counts as holding partly.",),
+    lines = [[name, *map(f.count, kinds)] for name, f in by_setting.items()]
+    heads = ["Verdicts", *map(str, kinds)]
+    return _table(
+        "claim_sensitivity",
+        "Verdicts on claims, by setting",
+        "How the count of verdicts on claims depends on the setting",
+        heads,
+        lines,
+        pd.DataFrame(lines, columns=heads),
+        "Merged: where the two differ, a claim counts as holding partly. Theorems and "
+        "remarks, which have one setting, are not counted here.",
     )
 
 
 def cell_levels(results: Results) -> PlainTable:
     """Return, for every cell, what chance gives and what its trials can show."""
-    proposed = {
-        metric: next(row for row in collect(results, metric) if row.proposed)
+    rows = {
+        metric: [row for row in collect(results, metric) if row.primary]
         for metric in METRIC_TITLES
-        if any(row.proposed for row in collect(results, metric))
     }
-    keys = [key for row in list(proposed.values())[:1] for key in row.cells]
-    records: list[dict[str, object]] = []
-    for key in keys:
-        cell = proposed["ac"].cells[key]
-        experiment = next(
-            e for e in results.experiments if e.name == cell.reading.experiment
-        )
-        records.append(
-            {
-                "dataset": key.dataset,
-                "n_clusters": key.n_clusters,
-                "trials": cell.n_good,
-                "largest_class": _largest_class(experiment, key.n_clusters),
-                "chance_nmi": _chance_nmi(experiment, cell),
-                **{
-                    f"smallest_{metric}": _smallest(results, metric, key)
-                    for metric in METRIC_TITLES
-                },
-            }
-        )
-    frame = pd.DataFrame(records)
-    rows = [
-        (
-            dataset_title(str(r["dataset"]), results),
-            *(str(r["n_clusters"]), str(r["trials"])),
-            *map(_text, list(r.values())[3:]),
-        )
-        for r in records
+    proposed = [row for row in rows["ac"] if row.proposed]
+    experiments = {e.name: e for e in results.experiments}
+    records = []
+    for key, cell in proposed[0].cells.items() if proposed else ():
+        experiment = experiments[cell.reading.experiment]
+        record = {
+            "dataset": key.dataset,
+            "n_clusters": key.n_clusters,
+            "trials": cell.n_good,
+            "largest_class": _largest_class(experiment, key.n_clusters),
+            "chance_nmi": _chance_nmi(experiment, cell),
+        }
+        for metric, found in rows.items():
+            record[f"smallest_{metric}"] = _smallest(found, key)
+        records.append(record)
+    shown = [
+        (dataset_title(str(name), results), *rest)
+        for name, *rest in (record.values() for record in records)
     ]
     smallest = (f"smallest {title}" for title in METRIC_TITLES.values())
-    return PlainTable(
-        name="levels",
-        title="What a cell can show",
-        caption="Scores without information, and differences that would be seen",
-        label="levels",
-        heads=("Dataset", "K", "trials", "one cluster AC", "chance NMI", *smallest),
-        align="lrr" + "r" * (2 + len(METRIC_TITLES)),
-        rows=tuple(rows),
-        frame=frame,
-        notes=(
-            "One cluster AC: share of the largest class, the accuracy of one cluster "
-            "for all. Chance NMI: the expected NMI of a random partition with the "
-            "cluster sizes of the proposed method (hypergeometric model, as in AMI). "
-            "Smallest: the mean paired difference to another row of the paper that a "
-            f"t-test at {ALPHA:g} would find with a power of {POWER:.0%}; median over "
-            "the rows. All are means over trials.",
-        ),
+    return _table(
+        "levels",
+        "What a cell can show",
+        "Scores without information, and differences that would be seen",
+        ["Dataset", "K", "trials", "one cluster AC", "chance NMI", *smallest],
+        shown,
+        pd.DataFrame(records),
+        "One cluster AC: share of the largest class, the accuracy of one cluster for "
+        "all. Chance NMI: the expected NMI of a random partition with the cluster "
+        "sizes of the proposed method (hypergeometric model, as in AMI). Smallest: the "
+        f"mean paired difference to another row of the paper that a t-test at {ALPHA:g}"
+        f" would find with a power of {POWER:.0%}; median over the rows. All are means "
+        "over trials.",
     )
-
-
-def _text(value: object) -> str:
-    known = isinstance(value, float) and np.isfinite(value)
-    return f"{value:.{DIGITS}f}" if known else ABSENT
 
 
 def _largest_class(experiment: Experiment, k: int) -> float:
@@ -237,16 +261,14 @@ def _chance_nmi(experiment: Experiment, cell: Cell) -> float:
 
     With the same (arithmetic) normaliser, AMI = (NMI - E) / (1 - E).
     """
-    trials = experiment.trials
-    good = trials[trials["key"].isin(cell.keys)]
+    good = experiment.trials[experiment.trials["key"].isin(cell.keys)]
     expected = (good["nmi"] - good["ami"]) / (1 - good["ami"])
     return float(expected[good["ami"] < 1].mean())
 
 
-def _smallest(results: Results, metric: str, key: CellKey) -> float:
+def _smallest(rows: Sequence[Row], key: CellKey) -> float:
     """Return the median smallest difference that would be seen, over the rows."""
-    rows = [row for row in collect(results, metric) if row.primary]
-    proposed = next(row.cells[key] for row in rows if row.proposed)
+    (proposed,) = (row.cells[key] for row in rows if row.proposed)
     others = [row.cells[key] for row in rows if not row.proposed and key in row.cells]
     found = [
         smallest_seen(np.subtract(*paired_values(proposed, other)))
