@@ -15,14 +15,13 @@ import operator
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cache
-from importlib import resources
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from symmf.common.notation import FloatArray
 from symmf.common.seeds import generator
+from symmf.common.shipped import packaged
 from symmf.constraints import Constraint, as_constraint
 from symmf.metrics import accuracy
 
@@ -85,15 +84,6 @@ class Check:
         return FAILS if self.failures else HOLDS
 
 
-@cache
-def _statements() -> dict[str, dict[str, str]]:
-    import yaml
-
-    text = resources.files("symmf.audit").joinpath("theory.yaml").read_text()
-    found: dict[str, dict[str, str]] = yaml.safe_load(text)
-    return found
-
-
 def check_theory(*, large: bool = True) -> list[Check]:
     """Return all checks, in the order of the paper.
 
@@ -109,10 +99,13 @@ def check_theory(*, large: bool = True) -> list[Check]:
     >>> checks[0].item, checks[0].verdict  # doctest: +SKIP
     ('Theorem 1', 'holds')
     """
-    found: dict[str, dict[str, Check]] = {name: {} for name in _statements()}
+    statements: dict[str, dict[str, str]] = packaged("symmf.audit", "theory.yaml")
+    found: dict[str, dict[str, Check]] = {name: {} for name in statements}
 
     def add(name: str, value: float, limit: float, **where: Any) -> None:
-        texts = {k: text.format(**where) for k, text in _statements()[name].items()}
+        texts: dict[str, Any] = {
+            k: text.format(**where) for k, text in statements[name].items()
+        }
         found[name].setdefault(texts["item"], Check(**texts)).add(value, limit)
 
     for make in (*_CHECKS, *((_decompositions,) if large else ())):
@@ -443,8 +436,8 @@ def _decompositions(add: Add) -> None:
         if kind == "dense":
             ways["in full"] = (np.linalg.eigh, M)
         for how, way in ways.items():
-            where = {"matrix": f"{kind}, n = {M.shape[0]}", "how": how}
-            where["seconds"] = seconds = _seconds(*way)
+            matrix, seconds = f"{kind}, n = {M.shape[0]}", _seconds(*way)
+            where = {"matrix": matrix, "how": how, "seconds": seconds}
             add("decomposition", products / seconds, 1.0, **where)
 
 

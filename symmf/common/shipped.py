@@ -6,7 +6,10 @@ inside the package. This module alone knows, and nothing else assumes a checkout
 
 from __future__ import annotations
 
+from functools import cache
+from importlib import resources
 from pathlib import Path
+from typing import Any
 
 from symmf.common.validation import did_you_mean
 from symmf.errors import ConfigError
@@ -14,6 +17,15 @@ from symmf.errors import ConfigError
 # Folder of the package that the build fills; see setup.py.
 FOLDER = "_shipped"
 SUFFIX = ".yaml"
+
+
+@cache
+def packaged(package: str, name: str) -> Any:
+    """Return what a YAML file of a package holds: texts and tables kept out of code."""
+    import yaml
+
+    path = resources.files(package).joinpath(name)
+    return yaml.safe_load(path.read_text(encoding="utf-8"))
 
 
 def checkout() -> Path | None:
@@ -28,8 +40,6 @@ def _folder(in_checkout: str, in_package: str) -> Path:
     root = checkout()
     if root is not None:
         return root / in_checkout
-    from importlib import resources
-
     return Path(str(resources.files("symmf").joinpath(FOLDER, in_package)))
 
 

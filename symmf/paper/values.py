@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from functools import cache
-from importlib import resources
 from typing import TYPE_CHECKING, Any
+
+from symmf.common.shipped import packaged
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -39,13 +39,8 @@ PAPER_ROWS = {"symmf": PROPOSED}
 PAPER_PANELS = (("coil20", 5), ("reuters21578", 12), ("tdt2", 10))
 
 
-@cache
 def _published() -> dict[str, Any]:
-    import yaml
-
-    text = resources.files("symmf.paper").joinpath("published.yaml").read_text()
-    content: dict[str, Any] = yaml.safe_load(text)
-    return content
+    return packaged("symmf.paper", "published.yaml")  # type: ignore[no-any-return]
 
 
 def published_values() -> pd.DataFrame:

@@ -59,6 +59,9 @@ class PairedDifference:
     high: float
     n_pairs: int
 
+    def __str__(self) -> str:
+        return f"{signed(self.mean)} ({bounds(self.low, self.high)})"
+
     @property
     def clear(self) -> bool:
         """Whether the interval leaves out zero."""
@@ -91,3 +94,14 @@ def signed(value: float) -> str:
     """
     text = f"{value:+.3f}"
     return text[1:] if not float(text) else text
+
+
+def bounds(low: float, high: float) -> str:
+    """Return the ends of an interval of differences.
+
+    Examples
+    --------
+    >>> bounds(-0.01, 0.0)
+    '-0.010 to 0.000'
+    """
+    return f"{signed(low)} to {signed(high)}"

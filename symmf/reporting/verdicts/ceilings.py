@@ -50,6 +50,24 @@ class Ceiling:
         above = published - ROUNDING > self.best.mean
         return Reach.ABOVE if above else Reach.WITHIN
 
+    def beside(self, published: float) -> dict[str, object]:
+        """Return what a table shows of it beside a published value."""
+        return {
+            "ceiling": self.best.mean,
+            "ceiling_high": self.high,
+            "ceiling_label": self.best.reading.label,
+            "ceiling_classifiers": self.n_classifiers,
+            "beside_ceiling": self.stands(published),
+        }
+
+
+# The same where no classifier was run.
+NO_CEILING: dict[str, object] = {
+    "ceiling_label": "",
+    "ceiling_classifiers": 0,
+    "beside_ceiling": "",
+}
+
 
 @made_once
 def ceilings(results: Results, metric: str) -> dict[CellKey, Ceiling]:

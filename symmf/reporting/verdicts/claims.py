@@ -11,11 +11,9 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from importlib import resources
 from typing import Any
 
-import yaml
-
+from symmf.common.shipped import packaged
 from symmf.reporting.results import Results, made_once
 from symmf.reporting.statistics.intervals import INTERVAL_METHOD
 from symmf.reporting.statistics.tests import ALPHA
@@ -70,16 +68,19 @@ def _read(texts: dict[str, Any]) -> Iterator[Claim]:
     for each in texts["claims"]:
         given = {name: each[name] for name in ("key", "claim", "source")}
         if checks := each.get("checks"):
-            more = {name: tuple(each.get(name, ())) for name in ("beside", "but")}
-            decide = partial(checked, checks=tuple(checks), **more)
+            decide = partial(
+                checked,
+                checks=tuple(checks),
+                beside=tuple(each.get("beside", ())),
+                but=tuple(each.get("but", ())),
+            )
             yield Claim(**given, test=texts["theory"], decide=decide, proved=True)
         else:
             test = each["test"].format(**words)
             yield Claim(**given, test=test, decide=RULES[each["key"]])
 
 
-_FILE = resources.files("symmf.reporting.verdicts").joinpath("claims.yaml")
-_TEXTS: dict[str, Any] = yaml.safe_load(_FILE.read_text(encoding="utf-8"))
+_TEXTS: dict[str, Any] = packaged("symmf.reporting.verdicts", "claims.yaml")
 NOTE: str = _TEXTS["note"]
 CLAIMS = tuple(_read(_TEXTS))
 

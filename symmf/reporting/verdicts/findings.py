@@ -51,7 +51,7 @@ def findings(results: Results) -> list[str]:
 def arm_sentence(arm: Arm) -> str:
     """Say how the proposed method does among others on the same kind of input."""
     shares = (best_means(arm), significant_differences(arm))
-    said = "; ".join(share.sentence for share in shares if share)
+    said = "; ".join(share.sentence for share in shares if share.n_all)
     return f"{arm.title[0].upper()}{arm.title[1:]}: {said or 'too few trials'}."
 
 

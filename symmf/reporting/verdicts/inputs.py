@@ -18,7 +18,9 @@ from symmf.reporting.selection.arms import Arm, arms
 from symmf.reporting.selection.cells import Cell, CellKey, cells
 from symmf.reporting.selection.readings import REFERENCE_WEIGHT, Reading
 from symmf.reporting.statistics.intervals import (
+    PairedDifference,
     bootstrap_interval,
+    bounds,
     paired_values,
     signed,
 )
@@ -57,13 +59,9 @@ Cells = dict[CellKey, Cell]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Effect:
+class Effect(PairedDifference):
     """One choice instead of another, over all cells that have both."""
 
-    mean: float
-    low: float
-    high: float
-    n_pairs: int
     n_up: int
     n_down: int
     n_cells: int
@@ -72,13 +70,12 @@ class Effect:
     def consistent(self) -> bool:
         """Whether it has one sign: of the interval, and in most cells."""
         agree = self.n_up if self.mean > 0 else self.n_down
-        return (self.low > 0 or self.high < 0) and agree >= CONSISTENT * self.n_cells
+        return self.clear and agree >= CONSISTENT * self.n_cells
 
     def __str__(self) -> str:
-        ends = f"{signed(self.low)} to {signed(self.high)}"
         return (
-            f"{signed(self.mean)} ({ends}; higher in {self.n_up}, lower in "
-            f"{self.n_down} of {self.n_cells} cells)"
+            f"{signed(self.mean)} ({bounds(self.low, self.high)}; higher in "
+            f"{self.n_up}, lower in {self.n_down} of {self.n_cells} cells)"
         )
 
 

@@ -23,6 +23,7 @@ from symmf.reporting.selection.regulariser import (
 )
 from symmf.reporting.statistics.intervals import (
     bootstrap_interval,
+    bounds,
     paired_difference,
     paired_values,
     signed,
@@ -112,7 +113,7 @@ def _gains(pair: Pairing) -> tuple[list[int], list[float]]:
 
 def _gain(ks: list[int], gains: list[float]) -> _Finding:
     test = paired_test(gains, [0.0] * len(gains))
-    low, high = bootstrap_interval(gains)
+    between = bounds(*bootstrap_interval(gains))
     means = [np.mean(np.array(gains)[np.array(ks) == k]) for k in sorted({*ks})]
     n_up = sum(mean > 0 for mean in means)
     verdict = ClaimVerdict.DOES_NOT_HOLD
@@ -120,7 +121,6 @@ def _gain(ks: list[int], gains: list[float]) -> _Finding:
         verdict = ClaimVerdict.HOLDS if n_up == len(means) else ClaimVerdict.PARTLY
     elif np.mean(gains) > 0:
         verdict = ClaimVerdict.CANNOT
-    between = f"{signed(low)} to {signed(high)}"
     return _Finding(
         verdict,
         test.difference,
@@ -175,46 +175,40 @@ class _Curve:
     """The cells of an entry over lambda, each with enough trials."""
 
     panel: WeightGrid
-    cells: list[Cell]
+    cells: dict[float, Cell]
 
     @property
     def name(self) -> str:
-        place = f"{dataset_title(self.panel.key.dataset)}, K = {self.panel.n_clusters}"
-        return (
-            f"{self.cells[0].reading.label} on {place} ({self.panel.experiment.name})"
-        )
+        reading = next(iter(self.cells.values())).reading
+        place = f"{dataset_title(reading.dataset)}, K = {self.panel.n_clusters}"
+        return f"{reading.label} on {place} ({reading.experiment})"
 
     @property
-    def on_graph(self) -> bool:
-        return on_graph(self.panel.experiment)
+    def kind(self) -> tuple[str, bool]:
+        """The entry, and whether it stands on a graph."""
+        method = next(iter(self.cells.values())).reading.method
+        return method, on_graph(self.panel.experiment)
 
     @property
-    def best(self) -> Cell:
-        """The cell with the highest mean."""
-        return max(self.cells, key=lambda cell: cell.mean)
+    def best(self) -> float:
+        """The lambda with the highest mean."""
+        return max(self.cells, key=lambda weight: self.cells[weight].mean)
 
-    def at(self, weight: float) -> Cell | None:
-        return next((c for c in self.cells if c.reading.weight == weight), None)
-
-
-def _weight(cell: Cell) -> float:
-    return float(cell.reading.weight or 0)
+    @property
+    def inside(self) -> dict[float, Cell]:
+        """The cells within the range of the claim."""
+        low, high = LAMBDA_RANGE
+        return {w: cell for w, cell in self.cells.items() if low <= w <= high}
 
 
 def _curves(results: Results) -> list[_Curve]:
     found = [
-        _Curve(panel, curve)
+        _Curve(panel, {float(c.reading.weight or 0): c for c in cells})
         for panel in grid_panels(results)
-        for curve in panel.curves("ac").values()
+        for cells in panel.curves("ac").values()
+        if all(cell.enough for cell in cells)
     ]
-    return [
-        c for c in found if len(_in_range(c)) > 1 and all(x.enough for x in c.cells)
-    ]
-
-
-def _in_range(curve: _Curve) -> list[Cell]:
-    low, high = LAMBDA_RANGE
-    return [cell for cell in curve.cells if low <= _weight(cell) <= high]
+    return [curve for curve in found if len(curve.inside) > 1]
 
 
 def _over_lambda(
@@ -228,43 +222,36 @@ def _over_lambda(
     """Decide by the curves, or pairs of curves, that say yes; apart on the graph."""
     there = {panel.key for panel in grid_panels(results)}
     command = "" if {*PAPER_PANELS} <= there else run_command("lambda")
-    own, equal = (
-        [yes for curve, yes in found if curve.on_graph == wanted]
-        for wanted in (False, True)
-    )
-    verdict, on_equal_terms = (
-        by_share(sum(part), len(part), partly_from=partly_from) if part else None
-        for part in (own, equal)
-    )
+    verdicts: dict[bool, ClaimVerdict] = {}
+    for graph in {curve.kind[1] for curve, _ in found}:
+        said = [yes for curve, yes in found if curve.kind[1] == graph]
+        verdicts[graph] = by_share(sum(said), len(said), partly_from=partly_from)
+    own = verdicts.get(False, ClaimVerdict.CANNOT)
     return Decision(
-        verdict=so_far(verdict, command) if verdict else ClaimVerdict.CANNOT,
-        equal_terms=on_equal_terms,
+        verdict=so_far(own, command),
+        equal_terms=verdicts.get(True),
         evidence=evidence,
         details=tuple(details),
         command=command,
     )
 
 
-def _spread(cells: list[Cell]) -> float:
-    means = [cell.mean for cell in cells]
-    return max(means) - min(means)
-
-
-_NO_CURVES = undecided("No study over lambda has 5 trials.", run_command("lambda"))
+def _spread(cells: dict[float, Cell]) -> float:
+    return float(np.ptp([cell.mean for cell in cells.values()]))
 
 
 def lambda_insensitive(results: Results) -> Decision:
     """Decide whether the mean AC stays within a limit over the range of lambda."""
     curves = _curves(results)
     if not curves:
-        return _NO_CURVES
-    found = [(c, _spread(_in_range(c)) <= LAMBDA_LIMIT) for c in curves]
+        lack = "No study over lambda has 5 trials."
+        return undecided(lack, run_command("lambda"))
+    found = [(c, _spread(c.inside) <= LAMBDA_LIMIT) for c in curves]
     differences = [
-        paired_difference(cell, zero)
+        paired_difference(cell, curve.cells[0])
         for curve in curves
-        if (zero := curve.at(0)) is not None
-        for cell in curve.cells
-        if cell is not zero
+        for weight, cell in curve.cells.items()
+        if weight and 0 in curve.cells
     ]
     moving = [curve.name for curve, calm in found if not calm]
     evidence = (
@@ -279,9 +266,9 @@ def lambda_insensitive(results: Results) -> Decision:
             f"and {sum(d.high < 0 for d in differences)} one below."
         )
     details = [
-        f"{c.name}: mean AC varies by {_spread(_in_range(c)):.3f} within the range and "
-        f"by {_spread(c.cells):.3f} over the whole grid "
-        f"({min(map(_weight, c.cells)):g} to {max(map(_weight, c.cells)):g})"
+        f"{c.name}: mean AC varies by {_spread(c.inside):.3f} within the range and by "
+        f"{_spread(c.cells):.3f} over the whole grid ({min(c.cells):g} to "
+        f"{max(c.cells):g})"
         for c in curves
     ]
     return _over_lambda(results, found, evidence, details)
@@ -292,17 +279,14 @@ def lambda_depends(results: Results) -> Decision:
     found: list[tuple[_Curve, bool]] = []
     details = []
     for own, other in itertools.permutations(_curves(results), 2):
-        same = own.best.reading.method == other.best.reading.method
         apart = own.panel.key.dataset != other.panel.key.dataset
-        there = own.at(_weight(other.best))
-        if same and apart and own.on_graph == other.on_graph and there:
-            gain = paired_difference(own.best, there)
+        if apart and own.kind == other.kind and other.best in own.cells:
+            gain = paired_difference(own.cells[own.best], own.cells[other.best])
             found.append((own, gain.low > 0))
             details.append(
-                f"{own.name}: best at lambda = {_weight(own.best):g}; mean AC against "
-                f"{_weight(there):g}, the best on "
-                f"{dataset_title(other.panel.key.dataset)}: {signed(gain.mean)} "
-                f"({signed(gain.low)} to {signed(gain.high)})"
+                f"{own.name}: best at lambda = {own.best:g}; mean AC against "
+                f"{other.best:g}, the best on "
+                f"{dataset_title(other.panel.key.dataset)}: {gain}"
             )
     if not found:
         lack = "No entry has a study over lambda with 5 trials on two data sets."

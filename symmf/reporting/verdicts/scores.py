@@ -18,7 +18,7 @@ from symmf.paper.values import DATASET_TITLES, METRIC_TITLES, published_values
 from symmf.reporting.results import Results, run_command
 from symmf.reporting.selection.arms import Arm, arms
 from symmf.reporting.selection.cells import CellKey, Row, dataset_title
-from symmf.reporting.statistics.intervals import bootstrap_interval, signed
+from symmf.reporting.statistics.intervals import bootstrap_interval, bounds, signed
 from symmf.reporting.statistics.tests import ALPHA, pairwise
 from symmf.reporting.statistics.words import smallest_p
 from symmf.reporting.verdicts.decision import (
@@ -121,10 +121,10 @@ def significant_differences(arm: Arm) -> Share:
         worse += int((clear["difference"] < 0).sum())
         if len(tests):
             cells = tests.groupby(["dataset", "n_clusters"])["difference"].mean()
-            low, high = bootstrap_interval(cells.tolist())
+            between = bounds(*bootstrap_interval(cells.tolist()))
             details.append(
                 f"{title}: mean difference to the other rows {signed(cells.mean())} "
-                f"({signed(low)} to {signed(high)}, over {len(cells)} cells), "
+                f"({between}, over {len(cells)} cells), "
                 f"rank-biserial {tests['rank_biserial'].median():+.2f} in the median"
             )
     sentence = (

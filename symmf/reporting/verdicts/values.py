@@ -25,7 +25,7 @@ from symmf.reporting.selection.cells import (
 )
 from symmf.reporting.selection.studies import Study
 from symmf.reporting.statistics.intervals import INTERVAL_METHOD, bootstrap_interval
-from symmf.reporting.verdicts.ceilings import ROUNDING, Ceiling, ceilings
+from symmf.reporting.verdicts.ceilings import NO_CEILING, ROUNDING, ceilings
 
 TOLERANCE = 0.02
 
@@ -103,32 +103,19 @@ def compare(results: Results) -> pd.DataFrame:
         ceiling = ceilings(results, metric).get(key)
         shared: dict[str, object] = {
             **dict(zip(COLUMNS[:5], [metric, row, *key, value], strict=True)),
-            **_beside_ceiling(ceiling, value),
+            **(ceiling.beside(value) if ceiling else NO_CEILING),
         }
         # Trials that two experiments share are those of the main one.
         known = found.get((metric, row, key), [])
         here = _once(sorted(known, key=lambda cell: cell.reading.apart != ""))
         first = next((cell for cell in here if cell.reading.primary), None)
-        primary = _ours(first, value) if first and first.n_good else _absent(first, key)
-        records.append(shared | {"reading": "primary"} | primary)
+        records.append(shared | {"reading": "primary"} | _beside(first, value, dataset))
         records += [
-            shared | {"reading": "further"} | _ours(cell, value)
+            shared | {"reading": "further"} | _beside(cell, value, dataset)
             for cell in here
             if cell is not first and cell.n_good
         ]
     return pd.DataFrame(records, columns=list(COLUMNS))
-
-
-def _beside_ceiling(ceiling: Ceiling | None, published: float) -> dict[str, object]:
-    if ceiling is None:
-        return {"ceiling_label": "", "ceiling_classifiers": 0, "beside_ceiling": ""}
-    return {
-        "ceiling": ceiling.best.mean,
-        "ceiling_high": ceiling.high,
-        "ceiling_label": ceiling.best.reading.label,
-        "ceiling_classifiers": ceiling.n_classifiers,
-        "beside_ceiling": ceiling.stands(published),
-    }
 
 
 def _once(found: Iterable[Cell]) -> list[Cell]:
@@ -142,18 +129,19 @@ def _once(found: Iterable[Cell]) -> list[Cell]:
     return out
 
 
-def _absent(cell: Cell | None, key: CellKey) -> dict[str, object]:
-    """Return what is said where the primary reading has no good trial."""
-    return {
-        "n_good": 0,
-        "n_total": cell.n_total if cell else 0,
-        "verdict": ValueVerdict.NOT_RUN,
-        "reason": cell.lost if cell else "",
-        "command": run_command(cell.reading.experiment if cell else key.dataset),
-    }
+def _beside(cell: Cell | None, published: float, name: str) -> dict[str, object]:
+    """Return a cell beside a published value; without good trials, what is lacking.
 
-
-def _ours(cell: Cell, published: float) -> dict[str, object]:
+    ``name`` is what to run where there is no cell.
+    """
+    if cell is None or not cell.n_good:
+        return {
+            "n_good": 0,
+            "n_total": cell.n_total if cell else 0,
+            "verdict": ValueVerdict.NOT_RUN,
+            "reason": cell.lost if cell else "",
+            "command": run_command(cell.reading.experiment if cell else name),
+        }
     low, high = bootstrap_interval(cell.values)
     reading = cell.reading
     return {
@@ -190,9 +178,8 @@ def compare_study(study: Study) -> pd.DataFrame:
                 if cell.reading.method == entry and cell.n_clusters == value.n_clusters
             ]
             found.sort(key=lambda cell: not cell.reading.proposed)
-            cell = found[0] if found else None
+            beside = _beside(found[0] if found else None, value.value, e.name)
             nothing = {"label": entry, "mean": math.nan, "difference": math.nan}
-            nothing |= _absent(cell, CellKey(e.name, value.n_clusters))
             records.append(
                 {
                     "experiment": e.name,
@@ -201,7 +188,7 @@ def compare_study(study: Study) -> pd.DataFrame:
                     "metric": value.metric,
                     "published_for": value.method,
                     "published": value.value,
-                    **(_ours(cell, value.value) if cell and cell.n_good else nothing),
+                    **(beside if beside["n_good"] else nothing | beside),
                 }
             )
     return pd.DataFrame(records)
