@@ -11,54 +11,12 @@ from symmf.audit.judge import Basis, Possibility
 from symmf.audit.published import cell_summary, common_verdicts
 from symmf.audit.setting import Method
 from symmf.common.html import render_text
+from symmf.common.shipped import packaged
 from symmf.paper import DATASET_TITLES, ROWS
 
-DEFINITIONS = (
-    "AC is the share of samples in clusters matched to their class by the best "
-    "one-to-one matching.",
-    "NMI is mutual information divided by a mean of the two entropies, and 0 for a "
-    "trivial partition (or computed with one added sample per class, as a widely "
-    "copied MATLAB function does).",
-    "Both numbers are arithmetic means over the same runs.",
-    "Printed values are rounded; half a unit in the last place is allowed each way.",
-    "Runs use whole classes, and at most the stated number of clusters.",
-)
-
-EXPLANATIONS = (
-    "Possible explanations include a number of clusters other than stated, other class "
-    "sizes, another definition of NMI or of accuracy, averages over different runs, or "
-    "a slip in typing or typesetting. The scores of the single runs are not available "
-    "to us, and no conclusion is drawn about the cause."
-)
-
-_MEANS = {
-    "max": "the larger entropy",
-    "arithmetic": "the arithmetic mean of the entropies",
-    "geometric": "the geometric mean of the entropies",
-    "harmonic": "the harmonic mean of the entropies",
-    "min": "the smaller entropy",
-}
-_WITH = "With {n_classes} classes and at most {n_clusters} clusters"
-_BOTH = (
-    f"{_WITH}, means over the same {{of_runs}} and {{measure}}: at mean AC {{a}} the "
-    "mean NMI is {limit}; the published value is {v}. The two numbers cannot both be "
-    "such means."
-)
-# What is claimed, by what it rests on.
-_SENTENCES = {
-    Basis.AC_FLOOR: f"{_WITH} the matched accuracy of a run, and so of a mean, is "
-    "never below {ac_floor:.4f}; the published value is {a}.",
-    Basis.WITNESS: "Explicit tables have mean AC {witness_ac:.4f} and mean NMI "
-    "{witness_nmi:.4f} ({measure}), so {a} and {v} are possible together; that does "
-    "not make them likely.",
-    Basis.NOTHING: "No bound excludes {a} and {v} together ({measure}), and the search "
-    "found no tables that have these means: not decided.",
-    Basis.WHOLE_SAMPLES: f"{_WITH} of these sizes, no whole number of matched samples "
-    "in the {of_runs} gives a mean AC that rounds to {a}.",
-    Basis.NMI_FLOOR: _BOTH.replace("{limit}", "at least {nmi_floor:.4f}"),
-    Basis.ANY_RUNS: _BOTH.replace("{limit}", "at most {nmi_bound:.4f}"),
-    Basis.EXACT_RUNS: _BOTH.replace("{limit}", "at most {nmi_bound:.4f}"),
-}
+_TEXTS: dict[str, Any] = packaged("symmf.audit", "words.yaml")
+DEFINITIONS: list[str] = _TEXTS["definitions"]
+EXPLANATIONS: str = _TEXTS["explanations"]
 
 
 def basis_text(line: Mapping[Any, Any]) -> str:
@@ -85,11 +43,12 @@ def sentence(line: Mapping[Any, Any]) -> str:
     With 3 classes and at most 3 clusters the matched accuracy of a run, and so of a
     mean, is never below 0.3333; the published value is 0.316.
     """
-    return _SENTENCES[Basis(line["basis"])].format(
+    text: str = _TEXTS["sentences"][line["basis"]]
+    return text.format(
         **line,
         a=_score(line, "ac"),
         v=_score(line, "nmi"),
-        measure=f"NMI divided by {_MEANS[line['average']]}",
+        measure=f"NMI divided by {_TEXTS['means'][line['average']]}",
         of_runs=_runs(line.get("runs")),
     )
 
@@ -109,28 +68,23 @@ def counts_sentence(frame: pd.DataFrame) -> str:
     """Return the totals over all pairs and what they rest on."""
     verdicts = common_verdicts(frame)
     excluded = frame[frame["verdict"] == Possibility.IMPOSSIBLE]
-    n = int((verdicts == Possibility.IMPOSSIBLE).sum())
-    possible = int((verdicts == Possibility.POSSIBLE).sum())
-    words = [
-        f"{n} of {len(verdicts)} pairs cannot be means of the same runs with at "
-        f"most K clusters, under the stated definitions; {possible} are possible."
-    ]
-    if n + possible < len(verdicts):
-        words.append("The others are undecided or depend on the normalisation.")
-    if n:
+    said = {
+        "total": len(verdicts),
+        "n": int((verdicts == Possibility.IMPOSSIBLE).sum()),
+        "possible": int((verdicts == Possibility.POSSIBLE).sum()),
+    }
+    names = ["all"]
+    if said["n"] + said["possible"] < said["total"]:
+        names.append("others")
+    if said["n"]:
         keys = [key for key in ("dataset", "name", "row", "n_clusters") if key in frame]
         worst = excluded.groupby(keys, sort=False)[["margin_ac", "margin_any"]].min()
         any_runs = (worst["margin_ac"] > 0) | (worst["margin_any"] > 1e-6)
-        words.append(
-            f"Of the {n}, {int(any_runs.sum())} are excluded whatever the number of "
-            "runs, in every normalisation considered."
-        )
-    if n and "row" in frame and {*excluded["row"]} == {*ROWS}:
-        words.append(
-            "They occur in all rows, the baselines as well as the proposed method: "
-            "this is a property of the tables, not of a method."
-        )
-    return " ".join(words)
+        said["any_runs"] = int(any_runs.sum())
+        names.append("any_runs")
+        if "row" in frame and {*excluded["row"]} == {*ROWS}:
+            names.append("every_row")
+    return " ".join(_TEXTS["counts"][name].format(**said) for name in names)
 
 
 def dataset_title(name: str) -> str:

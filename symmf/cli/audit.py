@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 # As in symmf.audit, which is imported only when the command runs; a test compares them.
 AVERAGES = ("max", "arithmetic", "geometric", "harmonic", "min")
+N = TypeVar("N", int, float)
+_KINDS: dict[type, str] = {int: "a whole number", float: "a number"}
 COLUMNS = ("classes", "clusters", "ac", "nmi", "choose", "runs", "decimals", "name")
 
 
@@ -142,13 +144,10 @@ def _study_pairs(
         yield results / "verdicts" / study.name, found
 
 
-def _audit_published(
-    pairs: Pairs, out: Path, *, averages: Iterable[str], search: bool, fresh: bool
-) -> None:
+def _audit_published(pairs: Pairs, out: Path, *, fresh: bool, **asked: Any) -> None:
     from symmf.audit.published import cell_summary, make_audit, stored_audit
     from symmf.audit.words import EXPLANATIONS, counts_sentence, dataset_title
 
-    asked: dict[str, Any] = {"averages": averages, "search": search}
     stored = None if fresh else stored_audit(pairs, out, **asked)
     frame = stored
     if frame is None:
@@ -180,15 +179,13 @@ def _progress(title: str) -> Iterator[Callable[[float], object] | None]:
         yield lambda share: bar.update(task, completed=share)
 
 
-def _audit_list(
-    pairs: list[Pair], out: Path | None, *, averages: Iterable[str], search: bool
-) -> None:
+def _audit_list(pairs: list[Pair], out: Path | None, **asked: Any) -> None:
     from symmf.audit.judge import audit_pairs, verdicts_frame
     from symmf.audit.published import save_audit
     from symmf.audit.words import DEFINITIONS, EXPLANATIONS, sentence
 
     with _progress("Judging") as tell:
-        verdicts = audit_pairs(pairs, averages, search=search, progress=tell)
+        verdicts = audit_pairs(pairs, **asked, progress=tell)
     frame = verdicts_frame(verdicts)
     _show_pairs(frame, by_average=len(pairs) == 1)
     say()
@@ -259,17 +256,6 @@ def _read_pairs(path: Path, defaults: Mapping[str, Any]) -> list[Pair]:
     except UnicodeDecodeError:
         raise InputError(f"{path} is not a UTF-8 text file.") from None
     reader = csv.DictReader(io.StringIO(text, newline=""))
-    try:
-        return _pairs_of(reader, path, defaults)
-    except csv.Error as error:
-        raise InputError(
-            f"{path}, line {reader.line_num}: not readable as a table ({error})."
-        ) from error
-
-
-def _pairs_of(
-    reader: csv.DictReader[str], path: Path, defaults: Mapping[str, Any]
-) -> list[Pair]:
     columns = [name.strip().lower() for name in reader.fieldnames or []]
     reader.fieldnames = columns
     unknown = [name for name in columns if name not in COLUMNS]
@@ -281,13 +267,14 @@ def _pairs_of(
             f"{', '.join(COLUMNS)}."
         )
     pairs = []
-    for line in reader:
-        given = {k: v for k, v in line.items() if isinstance(v, str) and v.strip()}
-        number = reader.line_num
-        try:
-            pairs.append(_pair({**defaults, **given}, f"line {number}"))
-        except InputError as error:
-            raise InputError(f"{path}, line {number}: {error}") from error
+    try:
+        for line in reader:
+            given = {k: v for k, v in line.items() if isinstance(v, str) and v.strip()}
+            pairs.append(_pair({**defaults, **given}, f"line {reader.line_num}"))
+    except (InputError, csv.Error) as error:
+        unreadable = isinstance(error, csv.Error)
+        what = f"not readable as a table ({error})." if unreadable else error
+        raise InputError(f"{path}, line {reader.line_num}: {what}") from error
     if not pairs:
         raise InputError(f"{path} holds no pairs below its first line.")
     return pairs
@@ -298,20 +285,20 @@ def _pair(values: Mapping[str, str | None], name: str) -> Pair:
     from symmf.audit.setting import Setting
 
     pool = _class_sizes(values.get("classes") or "")
-    choose = _whole(values.get("choose") or len(pool), "choose")
+    choose = _number(values.get("choose") or len(pool), "choose", int)
     setting = Setting(
         pool=pool,
         n_classes=choose,
-        n_clusters=_whole(values.get("clusters") or choose, "clusters"),
+        n_clusters=_number(values.get("clusters") or choose, "clusters", int),
         runs=_runs(values.get("runs") or "10"),
     )
     ac, nmi = (str(values.get(key) or "").strip() for key in ("ac", "nmi"))
     typed = max(len(text.partition(".")[2]) for text in (ac, nmi))
     return Pair(
         setting=setting,
-        ac=_score(ac, "ac"),
-        nmi=_score(nmi, "nmi"),
-        decimals=_whole(values.get("decimals") or max(typed, 1), "decimals"),
+        ac=_number(ac, "ac", float),
+        nmi=_number(nmi, "nmi", float),
+        decimals=_number(values.get("decimals") or max(typed, 1), "decimals", int),
         name=str(values.get("name") or name),
     )
 
@@ -322,26 +309,19 @@ def _class_sizes(text: str) -> tuple[int, ...]:
     sizes: list[int] = []
     for part in text.replace(";", " ").replace(",", " ").split():
         size, star, times = part.partition("*")
-        number = _whole(times, "classes") if star else 1
+        number = _number(times, "classes", int) if star else 1
         # One too many is enough to be refused.
         number = min(number, MOST_CLASSES + 1 - len(sizes))
-        sizes += [_whole(size, "classes")] * number
+        sizes += [_number(size, "classes", int)] * number
     return tuple(sizes)
 
 
-def _whole(value: str | int, name: str) -> int:
+def _number(value: str | int, name: str, kind: type[N]) -> N:
     try:
-        return int(value)
+        return kind(value)
     except ValueError:
-        raise InputError(f"'{value}' under {name} is not a whole number.") from None
-
-
-def _score(text: str, name: str) -> float:
-    try:
-        return float(text)
-    except ValueError:
-        raise InputError(f"'{text}' under {name} is not a number.") from None
+        raise InputError(f"'{value}' under {name} is not {_KINDS[kind]}.") from None
 
 
 def _runs(text: str) -> int | None:
-    return None if text.strip().lower() == "any" else _whole(text, "runs")
+    return None if text.strip().lower() == "any" else _number(text, "runs", int)

@@ -110,7 +110,7 @@ class Row:
     key: RowKey
     title: str
     paper_row: str | None
-    cells: Mapping[CellKey, Cell]
+    cells: dict[CellKey, Cell]
 
     @classmethod
     def absent(cls, paper_row: str) -> Row:
@@ -157,21 +157,15 @@ class _Trial(NamedTuple):
 def cells(experiment: Experiment, metric: str) -> tuple[Cell, ...]:
     """Return every cell of an experiment for one metric, empty ones included."""
     frame = experiment.trials.sort_values("trial", kind="stable")
-    columns = [
-        "trial",
-        "lambda",
-        metric,
-        "ac",
-        "silhouette",
-        "status",
-        "key",
-        "classes",
-    ]
-    values = [*(frame[c].tolist() for c in columns), is_good(frame, metric).tolist()]
+    frame = frame.assign(
+        weight=frame["lambda"], score=frame[metric], good=is_good(frame, metric)
+    )
+    columns = [frame[name].tolist() for name in _Trial._fields]
     found: dict[tuple[str, int], list[_Trial]] = {}
-    places = zip(frame["method"], frame["n_clusters"], strict=True)
-    for place, row in zip(places, zip(*values, strict=True), strict=True):
-        found.setdefault(place, []).append(_Trial(*row))
+    for method, k, *values in zip(
+        frame["method"], frame["n_clusters"], *columns, strict=True
+    ):
+        found.setdefault((method, k), []).append(_Trial(*values))
     return tuple(
         _cell(reading, k, metric, found.get((reading.method, k), []), planned)
         for reading in readings(experiment)
@@ -266,21 +260,16 @@ def combine(found: Sequence[Cell]) -> list[Row]:
     by_reading: dict[Reading, list[Cell]] = {}
     for cell in found:
         by_reading.setdefault(cell.reading, []).append(cell)
-    rows: dict[RowKey, dict[CellKey, Cell]] = {}
-    heads: dict[RowKey, tuple[str, str | None]] = {}
+    rows: dict[RowKey, Row] = {}
     for reading, group in by_reading.items():
         key, title = _identity(reading)
-        if _taken(rows.get(key, {}), group):
+        if key in rows and _taken(rows[key].cells, group):
             key, title = _identity(reading.set_apart)
-        heads.setdefault(key, (title, reading.paper_row))
-        row = rows.setdefault(key, {})
+        new = Row(key=key, title=title, paper_row=reading.paper_row, cells={})
+        row = rows.setdefault(key, new)
         for cell in group:
-            if cell.key not in row or not row[cell.key].n_good:
-                row[cell.key] = cell
-    made = [
-        Row(key=key, title=title, paper_row=paper_row, cells=rows[key])
-        for key, (title, paper_row) in heads.items()
-    ]
+            if cell.key not in row.cells or not row.cells[cell.key].n_good:
+                row.cells[cell.key] = cell
     order = list(ROWS)
 
     def place(row: Row) -> int:
@@ -289,7 +278,7 @@ def combine(found: Sequence[Cell]) -> list[Row]:
             return order.index(row.key.paper_row)
         return len(order) + (not (row.arm and row.paper_row == PROPOSED))
 
-    return sorted(made, key=place)
+    return sorted(rows.values(), key=place)
 
 
 def _taken(row: Mapping[CellKey, Cell], group: Iterable[Cell]) -> bool:
@@ -308,15 +297,9 @@ def _identity(reading: Reading) -> tuple[RowKey, str]:
 
 def cell_keys(rows: Iterable[Row]) -> list[CellKey]:
     """Return the (data set, K) columns, in the paper's order, then by name."""
-    order = list(DATASET_TITLES)
+    order = {name: index for index, name in enumerate(DATASET_TITLES)}
     found = {key for row in rows for key in row.cells}
-    return sorted(
-        found,
-        key=lambda key: (
-            order.index(key.dataset) if key.dataset in order else len(order),
-            *key,
-        ),
-    )
+    return sorted(found, key=lambda key: (order.get(key.dataset, len(order)), *key))
 
 
 def dataset_title(name: str, results: Results | None = None) -> str:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
+from symmf.common.shipped import packaged
 from symmf.paper.roles import Role
 from symmf.reporting.results import Results, made_once
 from symmf.reporting.selection.arms import cells_of_role
@@ -17,14 +18,7 @@ from symmf.reporting.selection.cells import Cell, CellKey
 from symmf.reporting.statistics.intervals import bootstrap_interval
 
 ROUNDING = 0.0005  # the paper prints three decimals
-RULE = (
-    "Classifiers trained with the labels of four fifths of the samples predict the "
-    "rest, on the same draws, and are scored like a clustering. Listed: published "
-    "values above the mean of every such classifier. Clearly above: also beyond the "
-    "upper end of every classifier's 95 % interval. This is evidence and not a proof, "
-    "unlike the bounds of the audit: another classifier, or other features, might "
-    "reach more."
-)
+RULE: str = packaged("symmf.reporting.verdicts", "words.yaml")["ceilings"]
 
 
 class Reach(StrEnum):

@@ -35,14 +35,24 @@ def findings(results: Results) -> list[str]:
     tally = counts(compare(results))
     if not any(n for verdict, n in tally.items() if verdict != "not run"):
         return []
-    decided = ledger(results)
+    decided = [each for each in ledger(results) if not each.claim.proved]
+    proved = [each for each in ledger(results) if each.claim.proved]
     own = Counter(each.verdict for each in decided)
     equal = Counter(e.decision.equal_terms for e in decided if e.decision.equal_terms)
-    return [
+    checked = Counter(each.verdict for each in proved)
+    said = [
         *map(arm_sentence, arms(results)),
         _means_sentence(results),
         f"Of {own.total()} claims of the paper, in its own setting: {_claims(own)}; "
         f"of {equal.total()} that compare, on equal terms: {_claims(equal)}.",
+    ]
+    if checked[ClaimVerdict.CANNOT] < len(proved):
+        said.append(
+            f"Of {len(proved)} theorems and remarks, checked with numbers: "
+            f"{_claims(checked)}."
+        )
+    return [
+        *said,
         f"Of {sum(tally.values())} published scores: {listed(tally)}.",
         *audit_sentences(results.folder),
     ]

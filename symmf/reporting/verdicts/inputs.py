@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from symmf.common.shipped import packaged
 from symmf.paper.roles import Role
 from symmf.paper.values import DATASET_TITLES, METRIC_TITLES
 from symmf.reporting.results import Experiment, Results
@@ -25,13 +26,8 @@ from symmf.reporting.statistics.intervals import (
     signed,
 )
 
-RULE = (
-    "Differences are paired: the same draws on both sides. Intervals are the 95 % "
-    "percentile bootstrap of the mean over all paired trials. Trials of a data set "
-    "share samples, so the intervals are narrower than new data sets would make them. "
-    "An effect is called consistent if its interval leaves out zero and at least three "
-    "quarters of the cells have its sign."
-)
+TEXTS: dict[str, str] = packaged("symmf.reporting.verdicts", "words.yaml")["inputs"]
+RULE = TEXTS["rule"]
 CONSISTENT = 0.75
 
 RELEASED = "20 iterations as released"
@@ -189,29 +185,22 @@ def _words(results: Results, change: Change) -> Iterator[str]:
     effects = change.effects
     if change.title == REGULARISER:
         steady = [kind for kind, each in effects.items() if each.consistent]
-        rest = [kind for kind in effects if kind not in steady]
-        if not steady:
-            yield "on the graph lambda has no consistent effect on any entry."
-            return
-        said = " and ".join(f"{k} ({signed(effects[k].mean)})" for k in steady)
-        text = f"on the graph lambda has a consistent effect on: {said}"
-        yield f"{text}; not on: {' and '.join(rest)}." if rest else f"{text}."
+        rest = " and ".join(kind for kind in effects if kind not in steady)
+        yield TEXTS["weight" if steady else "no_weight"].format(
+            steady=" and ".join(f"{k} ({signed(effects[k].mean)})" for k in steady),
+            rest=f"; not on: {rest}" if rest else "",
+        )
         return
     widths = {arm.role: spread(arm, change.metric) for arm in arms(results)}
     apart = widths.get(Role.EQUAL_TERMS)
     if apart is not None and CLOSED in effects:
-        closed = effects[CLOSED].mean
-        yield (
-            f"the input decides {'more' if abs(closed) > apart else 'less'} than the "
-            "method. In closed form the graph instead of inner products changes the "
-            f"mean by {signed(closed)}; the highest and the lowest method on the same "
-            f"graph lie {apart:.3f} apart, averaged over cells."
-        )
+        mean = effects[CLOSED].mean
+        more = "more" if abs(mean) > apart else "less"
+        yield TEXTS["closed"].format(more=more, mean=signed(mean), apart=apart)
     if RELEASED in effects:
-        released = effects[RELEASED]
-        steady_text = "" if released.consistent else ", though not consistently"
-        yield (
-            f"the 20 iterations as released give "
-            f"{'lower' if released.mean < 0 else 'higher'} scores on the graph than on "
-            f"inner products{steady_text} ({signed(released.mean)})."
+        mean = effects[RELEASED].mean
+        yield TEXTS["released"].format(
+            more="lower" if mean < 0 else "higher",
+            steady="" if effects[RELEASED].consistent else ", though not consistently",
+            mean=signed(mean),
         )

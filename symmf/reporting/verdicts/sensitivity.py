@@ -19,6 +19,7 @@ from scipy import stats
 
 from symmf.common.files import csv_text, write_text
 from symmf.common.seeds import generator
+from symmf.common.shipped import packaged
 from symmf.paper.values import METRIC_TITLES, published_values
 from symmf.reporting.results import Experiment, Results
 from symmf.reporting.selection.cells import (
@@ -78,24 +79,22 @@ INTERVALS: dict[str, Callable[[Sequence[float]], tuple[float, float]]] = {
 
 def _table(
     name: str,
-    title: str,
-    caption: str,
     heads: Sequence[str],
     lines: Sequence[Sequence[object]],
     frame: pd.DataFrame,
-    note: str,
 ) -> PlainTable:
     """Return lines of values as a table of texts; numbers stand to the right."""
+    texts = packaged("symmf.reporting.verdicts", "words.yaml")[name]
     return PlainTable(
         name=name,
-        title=title,
-        caption=caption,
+        title=texts["title"],
+        caption=texts["caption"],
         label=name,
         heads=tuple(heads),
         align="l" + "r" * (len(heads) - 1),
         rows=tuple(tuple(map(_text, line)) for line in lines),
         frame=frame,
-        notes=(note,),
+        notes=(texts["note"].format(alpha=ALPHA, power=POWER),),
     )
 
 
@@ -119,18 +118,8 @@ def value_sensitivity(results: Results) -> PlainTable:
     counted[redrawn] = [f"{low} to {high}" for low, high in _redrawn(pairs)]
     lines = [[name, *n] for name, n in counted.items() if pairs]
     heads = [*map(str, SHOWN)]
-    return _table(
-        "sensitivity",
-        "Verdicts on published values, by interval",
-        "How the verdicts depend on the interval and on the draws",
-        ["Interval", *heads],
-        lines,
-        pd.DataFrame(lines, columns=["interval", *heads]),
-        "A bootstrap of ten values is narrower than its level says; a published mean "
-        "is that of ten runs too, and has an error of its own. Drawn again: the middle "
-        "90 % of the counts when the mean of every cell is that of its trials drawn "
-        "with replacement.",
-    )
+    frame = pd.DataFrame(lines, columns=["interval", *heads])
+    return _table("sensitivity", ["Interval", *heads], lines, frame)
 
 
 def _counts(
@@ -192,16 +181,8 @@ def claim_sensitivity(results: Results) -> PlainTable:
     kinds = [v for v in ClaimVerdict if any(v in f for f in by_setting.values())]
     lines = [[name, *map(f.count, kinds)] for name, f in by_setting.items()]
     heads = ["Verdicts", *map(str, kinds)]
-    return _table(
-        "claim_sensitivity",
-        "Verdicts on claims, by setting",
-        "How the count of verdicts on claims depends on the setting",
-        heads,
-        lines,
-        pd.DataFrame(lines, columns=heads),
-        "Merged: where the two differ, a claim counts as holding partly. Theorems and "
-        "remarks, which have one setting, are not counted here.",
-    )
+    frame = pd.DataFrame(lines, columns=heads)
+    return _table("claim_sensitivity", heads, lines, frame)
 
 
 def cell_levels(results: Results) -> PlainTable:
@@ -230,20 +211,8 @@ def cell_levels(results: Results) -> PlainTable:
         for name, *rest in (record.values() for record in records)
     ]
     smallest = (f"smallest {title}" for title in METRIC_TITLES.values())
-    return _table(
-        "levels",
-        "What a cell can show",
-        "Scores without information, and differences that would be seen",
-        ["Dataset", "K", "trials", "one cluster AC", "chance NMI", *smallest],
-        shown,
-        pd.DataFrame(records),
-        "One cluster AC: share of the largest class, the accuracy of one cluster for "
-        "all. Chance NMI: the expected NMI of a random partition with the cluster "
-        "sizes of the proposed method (hypergeometric model, as in AMI). Smallest: the "
-        f"mean paired difference to another row of the paper that a t-test at {ALPHA:g}"
-        f" would find with a power of {POWER:.0%}; median over the rows. All are means "
-        "over trials.",
-    )
+    heads = ["Dataset", "K", "trials", "one cluster AC", "chance NMI", *smallest]
+    return _table("levels", heads, shown, pd.DataFrame(records))
 
 
 def _largest_class(experiment: Experiment, k: int) -> float:

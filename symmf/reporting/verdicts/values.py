@@ -14,6 +14,7 @@ from enum import StrEnum
 
 import pandas as pd
 
+from symmf.common.shipped import packaged
 from symmf.paper.values import METRIC_TITLES, ROWS, published_values
 from symmf.reporting.results import Results, made_once, run_command
 from symmf.reporting.selection.cells import (
@@ -41,14 +42,11 @@ class ValueVerdict(StrEnum):
     NOT_RUN = "not run"
 
 
-RULE = (
-    f"Close: the mean is within {TOLERANCE:g} of the published value. Not "
-    "distinguishable: it is further away, but the published value lies in the interval "
-    f"of the mean ({INTERVAL_METHOD}; {ROUNDING:g} added for rounding), so the trials "
-    "do not tell them apart. Higher, lower: otherwise, by the mean. "
-    f"Too few trials: fewer than {ENOUGH_TRIALS} gave a result, so nothing is "
-    "concluded. A published mean comes without a spread, so its own uncertainty is "
-    "not in the interval."
+RULE: str = packaged("symmf.reporting.verdicts", "words.yaml")["values"].format(
+    tolerance=TOLERANCE,
+    interval=INTERVAL_METHOD,
+    rounding=ROUNDING,
+    enough=ENOUGH_TRIALS,
 )
 COLUMNS = (
     *("metric", "row", "dataset", "n_clusters", "published", "reading", "method"),
