@@ -102,7 +102,7 @@ def check_theory(*, large: bool = True) -> list[Check]:
     statements: dict[str, dict[str, str]] = packaged("symmf.audit", "theory.yaml")
     found: dict[str, dict[str, Check]] = {name: {} for name in statements}
 
-    def add(name: str, value: float, limit: float, **where: Any) -> None:
+    def add(name: str, value: float, limit: float, /, **where: Any) -> None:
         texts: dict[str, Any] = {
             k: text.format(**where) for k, text in statements[name].items()
         }

@@ -15,6 +15,7 @@ from symmf.reporting.results import load_results
 from symmf.reporting.tables.again import again_table
 from symmf.reporting.tables.effects import effects_table
 from symmf.reporting.tables.sets import sets_table
+from symmf.reporting.verdicts.findings import effect_sentences
 
 TRIALS = 5
 LUCK = tuple(np.linspace(0, 0.2, TRIALS))
@@ -118,6 +119,15 @@ def test_every_effect_is_the_one_that_was_planted(tmp_path: Path) -> None:
         # The luck of the draw is in both runs of a pair, so no interval has a width.
         assert ac.loc[place, "low"] == pytest.approx(effect, abs=1e-9)
         assert ac.loc[place, "cells_higher"] == (effect > 1e-12)
+
+
+def test_sentences_on_effects_come_largest_first(tmp_path: Path) -> None:
+    factorial(tmp_path, factorial_entries())
+    moves, rest = effect_sentences(load_results(tmp_path))
+    first = "iterations 20 → converged with common graph"
+    assert moves.index(first) < moves.index("starts 1 → 5 with 20 iterations")
+    assert "lambda 0.0 → 0.5 with inner products, 20 iterations 0.000" in rest
+    assert effect_sentences(load_results(tmp_path / "none")) == []
 
 
 def test_a_factor_that_was_not_varied_has_no_line(tmp_path: Path) -> None:

@@ -7,10 +7,15 @@ from collections.abc import Mapping
 from pathlib import Path
 from statistics import fmean
 
+import pandas as pd
+
 from symmf.paper.roles import Role
 from symmf.paper.values import PROPOSED, published_values
 from symmf.reporting.results import Results
 from symmf.reporting.selection.arms import Arm, arms
+from symmf.reporting.statistics.intervals import bounds, signed
+from symmf.reporting.tables.effects import effects_table
+from symmf.reporting.tables.model import DIGITS
 from symmf.reporting.verdicts.claims import ledger
 from symmf.reporting.verdicts.decision import ClaimVerdict
 from symmf.reporting.verdicts.scores import best_means, significant_differences
@@ -53,9 +58,32 @@ def findings(results: Results) -> list[str]:
         )
     return [
         *said,
+        *effect_sentences(results),
         f"Of {sum(tally.values())} published scores: {listed(tally)}.",
         *audit_sentences(results.folder),
     ]
+
+
+def effect_sentences(results: Results) -> list[str]:
+    """Say what decides by the factorial experiments; nothing if they were not run."""
+    frame = effects_table(results).frame
+    if not len(frame):
+        return []
+    nmi = frame[frame["metric"] == "nmi"]
+    nmi = nmi.sort_values("effect", key=abs, ascending=False)
+    clear = (nmi["low"].round(DIGITS) > 0) | (nmi["high"].round(DIGITS) < 0)
+
+    def said(lines: pd.DataFrame) -> str:
+        return "; ".join(
+            f"{r['factor']} {r['before']} → {r['after']} with {r['condition']} "
+            f"{signed(r['effect'])} ({bounds(r['low'], r['high'])})"
+            for r in lines.to_dict("records")
+        )
+
+    words = [f"What moves the mean NMI, all else equal: {said(nmi[clear])}."]
+    if not clear.all():
+        words.append(f"What does not move it clearly: {said(nmi[~clear])}.")
+    return words
 
 
 def arm_sentence(arm: Arm) -> str:
