@@ -14,7 +14,6 @@ import itertools
 import operator
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -43,49 +42,8 @@ _ROUNDING = 1e-10
 _PRINTED, _RELEASED = "1/(2L), as printed", "1/L, as released"
 
 
-@dataclass(slots=True)
-class Check:
-    """A statement of the paper and what came of trying it.
-
-    Attributes
-    ----------
-    item : str
-        Where the paper has it.
-    statement : str
-    tried : str
-        On what.
-    measure : str
-        What is measured in each case; :meth:`add` says up to which value it may be.
-    cases, failures : int
-    worst : float
-        The largest measured value.
-    seconds : float
-        Time of the check.
-    """
-
-    item: str
-    statement: str
-    tried: str
-    measure: str
-    cases: int = 0
-    failures: int = 0
-    worst: float = 0.0
-    seconds: float = 0.0
-
-    def add(self, value: float, limit: float) -> None:
-        """Count a case, which fails above the limit (or if it is not a number)."""
-        self.cases += 1
-        self.failures += not value <= limit
-        self.worst = max(self.worst, float(value))
-
-    @property
-    def verdict(self) -> str:
-        """Whether no case failed."""
-        return FAILS if self.failures else HOLDS
-
-
-def check_theory(*, large: bool = True) -> list[Check]:
-    """Return all checks, in the order of the paper.
+def theory_frame(*, large: bool = True) -> pd.DataFrame:
+    """Return what came of trying every statement: a row per check, in order.
 
     Parameters
     ----------
@@ -93,36 +51,36 @@ def check_theory(*, large: bool = True) -> list[Check]:
         Also time decompositions of large matrices, the only rows that depend on the
         machine.
 
-    Examples
-    --------
-    >>> checks = check_theory(large=False)  # doctest: +SKIP
-    >>> checks[0].item, checks[0].verdict  # doctest: +SKIP
-    ('Theorem 1', 'holds')
+    Returns
+    -------
+    pandas.DataFrame
+        The columns of :data:`COLUMNS`. A case fails if what is measured (``measure``)
+        is above its limit, or not a number; ``worst`` is the largest measured value
+        and ``seconds`` the time of the check.
     """
+    import pandas as pd
+
     statements: dict[str, dict[str, str]] = packaged("symmf.audit", "theory.yaml")
-    found: dict[str, dict[str, Check]] = {name: {} for name in statements}
+    found: dict[str, dict[str, dict[str, Any]]] = {name: {} for name in statements}
 
     def add(name: str, value: float, limit: float, /, **where: Any) -> None:
-        texts: dict[str, Any] = {
-            k: text.format(**where) for k, text in statements[name].items()
-        }
-        found[name].setdefault(texts["item"], Check(**texts)).add(value, limit)
+        texts = {key: text.format(**where) for key, text in statements[name].items()}
+        new = {**texts, "cases": 0, "failures": 0, "worst": 0.0}
+        check = found[name].setdefault(texts["item"], new)
+        check["cases"] += 1
+        check["failures"] += not value <= limit
+        check["worst"] = max(check["worst"], float(value))
 
     for make in (*_CHECKS, *((_decompositions,) if large else ())):
         began = time.perf_counter()
         make(add)
-        new = [c for checks in found.values() for c in checks.values() if not c.seconds]
+        checks = [check for group in found.values() for check in group.values()]
+        new = [check for check in checks if "seconds" not in check]
         for check in new:
-            check.seconds = (time.perf_counter() - began) / len(new)
-    return [check for checks in found.values() for check in checks.values()]
-
-
-def theory_frame(*, large: bool = True) -> pd.DataFrame:
-    """Return :func:`check_theory` as a table, a row per check."""
-    import pandas as pd
-
-    checks = check_theory(large=large)
-    return pd.DataFrame({name: [getattr(c, name) for c in checks] for name in COLUMNS})
+            check["seconds"] = (time.perf_counter() - began) / len(new)
+            check["verdict"] = FAILS if check["failures"] else HOLDS
+    ordered = (check for group in found.values() for check in group.values())
+    return pd.DataFrame(ordered, columns=list(COLUMNS))
 
 
 Add = Callable[..., None]

@@ -1,8 +1,7 @@
 """The theorems and remarks of the paper, as `symmf audit --theory` checks them."""
 
-import csv
-from dataclasses import replace
-
+import numpy as np
+import pandas as pd
 import pytest
 from click.testing import CliRunner
 
@@ -13,7 +12,7 @@ from symmf.cli.audit import audit
 @pytest.fixture(scope="module")
 def verdicts():
     """The verdict of every item."""
-    return {check.item: check for check in theory.check_theory(large=False)}
+    return theory.theory_frame(large=False).set_index("item")
 
 
 @pytest.mark.slow
@@ -27,9 +26,8 @@ def test_what_is_proved_right_holds(verdicts):
         "Remark: orthogonal is spectral",
         "Remark: manifold data",
     ]
-    assert {item: verdicts[item].verdict for item in right} == dict.fromkeys(
-        right, theory.HOLDS
-    )
+    assert set(verdicts.loc[right, "verdict"]) == {theory.HOLDS}
+    assert not verdicts.loc[right, "failures"].any()
 
 
 @pytest.mark.slow
@@ -41,36 +39,34 @@ def test_what_has_a_counterexample_does_not_hold(verdicts):
         "Remark: indicator rows are K-means",
         "Remark: negative entries",
     ]
-    assert all(0 < verdicts[item].failures <= verdicts[item].cases for item in wrong)
-    assert {verdicts[item].verdict for item in wrong} == {theory.FAILS}
+    found = verdicts.loc[wrong]
+    assert set(found["verdict"]) == {theory.FAILS}
+    assert found["failures"].between(1, found["cases"]).all()
 
 
-CHECK = theory.Check(
-    item="Theorem 0",
-    statement="Zero is small",
-    tried="zero",
-    cases=3,
-    failures=1,
-    worst=0.25,
-    measure="size",
-)
+def test_one_counterexample_is_enough(monkeypatch):
+    def tried(add):
+        for size in (0.1, 0.25, np.nan):
+            add("lemma-1", size, 0.2)
+        add("theorem-1", 0.0, 0.0)
 
-
-def test_one_counterexample_is_enough():
-    assert CHECK.verdict == theory.FAILS
-    assert replace(CHECK, failures=0).verdict == theory.HOLDS
+    monkeypatch.setattr(theory, "_CHECKS", (tried,))
+    found = theory.theory_frame(large=False).set_index("item")
+    assert list(found.index) == ["Theorem 1", "Lemma 1"]  # as in the paper
+    assert list(found["verdict"]) == [theory.HOLDS, theory.FAILS]
+    assert found.loc["Lemma 1", ["cases", "failures", "worst"]].tolist() == [3, 2, 0.25]
 
 
 def test_the_command_writes_a_table(tmp_path, monkeypatch):
-    monkeypatch.setattr(theory, "check_theory", lambda large: [CHECK])  # noqa: ARG005
+    monkeypatch.setattr(theory, "_CHECKS", (lambda add: add("lemma-1", 0.3, 0.2),))
+    monkeypatch.setattr(theory, "_decompositions", lambda add: None)  # noqa: ARG005
     result = CliRunner().invoke(audit, ["--theory", "--out", str(tmp_path)])
     assert result.exit_code == 0, result.output
-    with (tmp_path / "theory.csv").open() as file:
-        (row,) = csv.DictReader(file)
-    assert list(row) == list(theory.COLUMNS)
-    assert (row["item"], row["verdict"], row["failures"]) == (
-        "Theorem 0",
+    found = pd.read_csv(tmp_path / "theory.csv")
+    assert list(found.columns) == list(theory.COLUMNS)
+    assert found.loc[0, ["item", "verdict", "failures"]].tolist() == [
+        "Lemma 1",
         theory.FAILS,
-        "1",
-    )
-    assert "Theorem 0" in result.output
+        1,
+    ]
+    assert "Lemma 1" in result.output
