@@ -73,6 +73,7 @@ def _read(texts: dict[str, Any]) -> Iterator[Claim]:
                 checks=tuple(checks),
                 beside=tuple(each.get("beside", ())),
                 but=tuple(each.get("but", ())),
+                note=each.get("note", ""),
             )
             yield Claim(**given, test=texts["theory"], decide=decide, proved=True)
         else:

@@ -53,6 +53,7 @@ def checked(
     checks: tuple[str, ...],
     beside: tuple[str, ...] = (),
     but: tuple[str, ...] = (),
+    note: str = "",
 ) -> Decision:
     """Decide a statement by its checks; those ``beside`` it are told, not counted."""
     found = checks_of(results, checks, but)
@@ -63,6 +64,6 @@ def checked(
     return Decision(
         verdict=by_share(whole, len(found), partly_from=0),
         evidence=f"No case fails in {whole} of {len(found)} checks; "
-        f"{found['failures'].sum()} of {found['cases'].sum()} cases fail.",
+        f"{found['failures'].sum()} of {found['cases'].sum()} cases fail. {note}".strip(),
         details=tuple(map(check_text, more.to_dict("records"))),
     )
