@@ -23,7 +23,6 @@ from symmf.reporting.verdicts.findings import arm_sentence, audit_sentences, fin
 from symmf.reporting.verdicts.values import RULE, compare, counts
 
 FIGURES = ("published", "envelope", "regularization", "lambda", "convergence")
-THEORY_FILE = Path("audit", "theory.csv")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,6 +56,7 @@ def gather(results: Results) -> Article:
 def _facts(results: Results) -> dict[str, Any]:
     of_paper = results.of_paper
     trials = sum(len(e.trials) for e in of_paper)
+    ledger = claims.ledger(results)
     return {
         "version": __version__,
         "methods": list(ROWS.values()),
@@ -71,9 +71,9 @@ def _facts(results: Results) -> dict[str, Any]:
         "counts": counts(compare(results)),
         "rule": RULE,
         "interval": INTERVAL_METHOD,
-        "claims": [each.as_record() for each in claims.ledger(results)],
+        "claims": [each.as_record() for each in ledger if not each.claim.proved],
         "claims_note": claims.NOTE,
-        "theory": _theory(results.folder),
+        "theory": [each.as_record() for each in ledger if each.claim.proved],
         "inputs": inputs.input_words(results),
         "audit": audit_sentences(results.folder),
         "impossible": _impossible(results.folder),
@@ -90,14 +90,6 @@ def _environment(results: Results) -> str:
         versions = {"Python": found.get("python", ""), **found.get("libraries", {})}
         return ", ".join(f"{name} {versions[name]}" for name in versions)
     return ""
-
-
-def _theory(folder: Path) -> list[dict[str, Any]]:
-    """Return the stored checks of theorems and remarks, if they were made."""
-    path = folder / THEORY_FILE
-    if not path.exists():
-        return []
-    return _records(pd.read_csv(path))
 
 
 def _records(frame: pd.DataFrame) -> list[dict[str, Any]]:

@@ -61,9 +61,13 @@ def checked(
         return undecided("The checks with numbers were not made.", COMMAND)
     whole = int((found["failures"] == 0).sum())
     more = checks_of(results, (*checks, *beside))
+    failures, cases = found["failures"].sum(), found["cases"].sum()
+    text = (
+        f"No case fails in {whole} of {len(found)} checks; {failures} of {cases} cases "
+        f"fail. {note}"
+    )
     return Decision(
         verdict=by_share(whole, len(found), partly_from=0),
-        evidence=f"No case fails in {whole} of {len(found)} checks; "
-        f"{found['failures'].sum()} of {found['cases'].sum()} cases fail. {note}".strip(),
+        evidence=text.strip(),
         details=tuple(map(check_text, more.to_dict("records"))),
     )
