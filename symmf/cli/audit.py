@@ -134,7 +134,13 @@ def _study_pairs(
     from symmf.reporting.results import load_results
     from symmf.reporting.selection.studies import own_studies, published_pairs
 
-    for study in own_studies(load_results(results, names)):
+    studies = own_studies(load_results(results, names))
+    if not studies:
+        raise InputError(
+            f"{', '.join(names)}: of the paper, whose pairs `symmf audit` judges without "
+            "a name."
+        )
+    for study in studies:
         found = published_pairs(study, runs=runs, decimals=decimals)
         if not found:
             raise InputError(
