@@ -137,8 +137,8 @@ def _study_pairs(
     studies = own_studies(load_results(results, names))
     if not studies:
         raise InputError(
-            f"{', '.join(names)}: of the paper, whose pairs `symmf audit` judges without "
-            "a name."
+            f"{', '.join(names)}: of the paper, whose pairs `symmf audit` judges "
+            "without a name."
         )
     for study in studies:
         found = published_pairs(study, runs=runs, decimals=decimals)
