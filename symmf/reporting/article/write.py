@@ -12,7 +12,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from symmf.common.files import write_text
-from symmf.common.html import render_page
+from symmf.common.html import render_page, render_text
 from symmf.common.texts import latex_text
 from symmf.reporting.article.content import Article, gather
 from symmf.reporting.article.markup import items, to_html, to_latex
@@ -40,7 +40,7 @@ def write_article(
     """Write the article, or its summary of one page, below ``folder``."""
     article = gather(results)
     name = "summary" if summary else "article"
-    text = _fill(f"{name}.md.j2", article.facts)
+    text = render_text(PACKAGE, f"{name}.md.j2", article.facts)
     written = [path for each in article.figures.values() for path in save(each, folder)]
     title = f"[Re] {PAPER}"
     written.append(write_text(folder / f"{name}.html", _html(text, article, title)))
@@ -49,19 +49,6 @@ def write_article(
         written += _beside(text, article, folder)
     pdf = _typeset(folder / f"{name}.tex")
     return [*written, pdf] if pdf else written
-
-
-def _fill(template: str, facts: dict[str, Any]) -> str:
-    """Fill a template that is no HTML."""
-    environment = Environment(
-        loader=PackageLoader(PACKAGE),
-        trim_blocks=True,
-        lstrip_blocks=True,
-        keep_trailing_newline=True,
-        undefined=StrictUndefined,
-        autoescape=False,
-    )
-    return environment.get_template(template).render(facts)
 
 
 def _html(text: str, article: Article, title: str) -> str:
@@ -171,7 +158,10 @@ def _beside(text: str, article: Article, folder: Path) -> list[Path]:
         "abstract": " ".join(article.facts["findings"]),
     }
     names = ("metadata.yaml", "codecheck.yml", "questions.md")
-    return [write_text(folder / name, _fill(f"{name}.j2", facts)) for name in names]
+    return [
+        write_text(folder / name, render_text(PACKAGE, f"{name}.j2", facts))
+        for name in names
+    ]
 
 
 def _typeset(path: Path) -> Path | None:
