@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -30,16 +29,8 @@ FREE, SAME = "without constraint", "on the same problem"
 LOWERED = {"columnwise": "split_error", "projected_gradient": "error"}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Race:
-    """Two entries compared on one axis at one level of the error."""
-
-    won: bool
-    text: str
-
-
-def faster(first: Traced, second: Traced, x: str, y: str) -> Race:
-    """Tell whether ``first`` reaches a low error sooner than ``second``.
+def faster(first: Traced, second: Traced, x: str, y: str) -> tuple[bool, str]:
+    """Tell whether ``first`` reaches a low error sooner than ``second``, and how.
 
     The level is the smallest at which the comparison is fair: both get there in
     half of the trials, or one does and the other was run at least as long.
@@ -48,7 +39,7 @@ def faster(first: Traced, second: Traced, x: str, y: str) -> Race:
     common = sorted(left.keys() & right.keys())
     unit = X_UNITS[x]
     if len(common) < ENOUGH_TRIALS:
-        return Race(won=False, text=f"too few trials ({len(common)}) to compare")
+        return False, f"too few trials ({len(common)}) to compare"
     ends = np.median([min(left[t][0][-1], right[t][0][-1]) for t in common])
     for level in sorted(LEVELS):
         a, b = ([first_below(s[t], level) for t in common] for s in (left, right))
@@ -60,8 +51,8 @@ def faster(first: Traced, second: Traced, x: str, y: str) -> Race:
             f"below {level:g} after {_amount(mine, unit)} against "
             f"{_amount(theirs, unit)}, first in {wins} of {len(a)} trials"
         )
-        return Race(won=bool(mine < theirs and wins >= SHARE * len(a)), text=text)
-    return Race(won=False, text=f"no level reached that allows a comparison in {unit}")
+        return bool(mine < theirs and wins >= SHARE * len(a)), text
+    return False, f"no level reached that allows a comparison in {unit}"
 
 
 def _amount(value: float, unit: str) -> str:
@@ -91,9 +82,9 @@ def _races(
                 if rival.experiment is not ours.experiment:
                     continue
                 races = [faster(ours, rival, x, LOWERED[solver]) for x in axes]
-                wins[kind] += [race.won for race in races]
+                wins[kind] += [won for won, _ in races]
                 pair = f"{ours.reading.label} against {rival.reading.label}"
-                texts = "; ".join(race.text for race in races)
+                texts = "; ".join(text for _, text in races)
                 parts.append(f"{kind}, {pair}: {texts}")
     if not parts:
         return undecided(lack, CONVERGENCE)

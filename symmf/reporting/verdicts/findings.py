@@ -134,14 +134,13 @@ def listed(tally: Mapping[str, int]) -> str:
 
 def audit_sentences(folder: Path) -> list[str]:
     """Return what the stored audit of the published pairs says, if there is one."""
-    from symmf.audit.published import load_audit
+    from symmf.audit.published import common_verdicts, load_audit
 
     frame = load_audit(folder)
     if frame is None:
         return []
-    impossible = frame["verdict"] == "impossible"
-    pairs = impossible.groupby([frame[c] for c in ("dataset", "n_clusters", "row")])
+    impossible = common_verdicts(frame) == "impossible"
     return [
-        f"{int(pairs.all().sum())} of {pairs.ngroups} published (AC, NMI) pairs cannot "
-        "be means over the same runs with at most K clusters, whatever the method."
+        f"{impossible.sum()} of {len(impossible)} published (AC, NMI) pairs cannot be "
+        "means over the same runs with at most K clusters, whatever the method."
     ]

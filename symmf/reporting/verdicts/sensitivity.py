@@ -29,12 +29,8 @@ from symmf.reporting.selection.cells import (
     collect,
     dataset_title,
 )
-from symmf.reporting.statistics.intervals import (
-    LEVEL,
-    bootstrap_interval,
-    paired_values,
-)
-from symmf.reporting.statistics.tests import ALPHA, POWER, smallest_seen
+from symmf.reporting.statistics.intervals import LEVEL, bootstrap_interval
+from symmf.reporting.statistics.tests import ALPHA, POWER, pairwise
 from symmf.reporting.tables.markdown import plain_to_markdown
 from symmf.reporting.tables.model import ABSENT, DIGITS, PlainTable
 from symmf.reporting.verdicts.claims import ledger
@@ -65,9 +61,8 @@ def t_interval(values: Sequence[float], samples: int = 1) -> tuple[float, float]
     if n < 2:
         return float("nan"), float("nan")
     error = np.std(values, ddof=1) * np.sqrt(samples / n)
-    reach = float(stats.t.ppf((1 + LEVEL) / 2, samples * (n - 1)) * error)
-    mean = float(np.mean(values))
-    return mean - reach, mean + reach
+    ends = stats.t.interval(LEVEL, samples * (n - 1), np.mean(values), error)
+    return float(ends[0]), float(ends[1])
 
 
 INTERVALS: dict[str, Callable[[Sequence[float]], tuple[float, float]]] = {
@@ -187,12 +182,10 @@ def claim_sensitivity(results: Results) -> PlainTable:
 
 def cell_levels(results: Results) -> PlainTable:
     """Return, for every cell, what chance gives and what its trials can show."""
-    rows = {
-        metric: [row for row in collect(results, metric) if row.primary]
-        for metric in METRIC_TITLES
-    }
+    rows = {m: [r for r in collect(results, m) if r.primary] for m in METRIC_TITLES}
     proposed = [row for row in rows["ac"] if row.proposed]
     experiments = {e.name: e for e in results.experiments}
+    seen = {metric: _floors(found, metric) for metric, found in rows.items()}
     records = []
     for key, cell in proposed[0].cells.items() if proposed else ():
         experiment = experiments[cell.reading.experiment]
@@ -203,8 +196,8 @@ def cell_levels(results: Results) -> PlainTable:
             "largest_class": _largest_class(experiment, key.n_clusters),
             "chance_nmi": _chance_nmi(experiment, cell),
         }
-        for metric, found in rows.items():
-            record[f"smallest_{metric}"] = _smallest(found, key)
+        for metric, floors in seen.items():
+            record[f"smallest_{metric}"] = floors.get(key, float("nan"))
         records.append(record)
     shown = [
         (dataset_title(str(name), results), *rest)
@@ -213,6 +206,13 @@ def cell_levels(results: Results) -> PlainTable:
     smallest = (f"smallest {title}" for title in METRIC_TITLES.values())
     heads = ["Dataset", "K", "trials", "one cluster AC", "chance NMI", *smallest]
     return _table("levels", heads, shown, pd.DataFrame(records))
+
+
+def _floors(rows: Sequence[Row], metric: str) -> pd.Series[float]:
+    """Return, by cell, the median of the smallest differences that would be seen."""
+    tests = pairwise(rows, metric)
+    tested = tests[tests["refused"] == ""].astype({"floor": float})
+    return tested.groupby(["dataset", "n_clusters"])["floor"].median()
 
 
 def _largest_class(experiment: Experiment, k: int) -> float:
@@ -233,19 +233,6 @@ def _chance_nmi(experiment: Experiment, cell: Cell) -> float:
     good = experiment.trials[experiment.trials["key"].isin(cell.keys)]
     expected = (good["nmi"] - good["ami"]) / (1 - good["ami"])
     return float(expected[good["ami"] < 1].mean())
-
-
-def _smallest(rows: Sequence[Row], key: CellKey) -> float:
-    """Return the median smallest difference that would be seen, over the rows."""
-    (proposed,) = (row.cells[key] for row in rows if row.proposed)
-    others = [row.cells[key] for row in rows if not row.proposed and key in row.cells]
-    found = [
-        smallest_seen(np.subtract(*paired_values(proposed, other)))
-        for other in others
-        if not other.copies
-    ]
-    known = [value for value in found if np.isfinite(value)]
-    return float(np.median(known)) if known else float("nan")
 
 
 def write_sensitivity(results: Results, folder: Path) -> list[Path]:
