@@ -50,7 +50,7 @@ def holm(p_values: Sequence[float]) -> list[float]:
     return adjusted
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class PairedTest:
     """One paired comparison: proposed minus other, over the trials both have."""
 
@@ -74,23 +74,16 @@ def paired_test(proposed: Sequence[float], other: Sequence[float]) -> PairedTest
     (0.25, 1.0, 1.0)
     """
     d = np.asarray(proposed, dtype=float) - np.asarray(other, dtype=float)
+    if not len(d):
+        return PairedTest(0, *[float("nan")] * 4)
     moved = d[d != 0]
-    if not len(moved):
-        nothing = 0.0 if len(d) else float("nan")
-        return PairedTest(
-            n_pairs=len(d),
-            difference=nothing,
-            p_value=1.0 if len(d) else float("nan"),
-            rank_biserial=nothing,
-            dominance=nothing,
-        )
     ranks = stats.rankdata(np.abs(moved))
-    signed = float(np.sum(np.sign(moved) * ranks) / np.sum(ranks))
+    signed = np.sum(np.sign(moved) * ranks) / np.sum(ranks) if len(moved) else 0.0
     return PairedTest(
         n_pairs=len(d),
         difference=float(d.mean()),
         p_value=_signed_rank_p(moved, ranks),
-        rank_biserial=signed,
+        rank_biserial=float(signed),
         dominance=float(np.sign(d).mean()),
     )
 
@@ -181,10 +174,8 @@ def _comparison(
     left, right = paired_values(ours, other)
     if not left:
         return None
-    test, refused = paired_test(left, right), ours.copies or other.copies
-    apart = paired_difference(ours, other)
-    nothing = float("nan")
-    return {
+    test, apart = paired_test(left, right), paired_difference(ours, other)
+    record = {
         "metric": metric,
         "dataset": key.dataset,
         "n_clusters": key.n_clusters,
@@ -192,16 +183,16 @@ def _comparison(
         "title": row.title,
         "n_pairs": test.n_pairs,
         "difference": test.difference,
-        "low": nothing if refused else apart.low,
-        "high": nothing if refused else apart.high,
         "rank_biserial": test.rank_biserial,
         "dominance": test.dominance,
-        "p": nothing if refused else test.p_value,
-        "p_holm": nothing,
         "family": 0,
-        "floor": nothing if refused else smallest_seen(np.subtract(left, right)),
-        "refused": REFUSED if refused else "",
+        "refused": "",
     }
+    if ours.copies or other.copies:
+        return record | {"refused": REFUSED}
+    floor = smallest_seen(np.subtract(left, right))
+    ends = {"low": apart.low, "high": apart.high}
+    return record | ends | {"p": test.p_value, "floor": floor}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
