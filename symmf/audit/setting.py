@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import lru_cache
 from typing import Self
@@ -158,24 +158,21 @@ class Profile:
 
 def profile(setting: Setting) -> Profile:
     """Return the upper bounds of a setting; computed once per process."""
-    return _profile(
-        tuple(sorted(setting.pool, reverse=True)),
-        setting.n_classes,
-        setting.n_clusters,
-        setting.smoothing,
-    )
+    pool = tuple(sorted(setting.pool, reverse=True))
+    return _profile(replace(setting, pool=pool, runs=None))
 
 
 @lru_cache(maxsize=32)
-def _profile(
-    pool: tuple[int, ...], n_classes: int, n_clusters: int, smoothing: bool
-) -> Profile:
-    if n_classes == n_clusters == 2:
+def _profile(setting: Setting) -> Profile:
+    pool, smoothing = setting.pool, setting.smoothing
+    if setting.n_classes == setting.n_clusters == 2:
         return _two_classes(pool, smoothing)
-    draws = _draws(pool, n_classes)
+    draws = _draws(pool, setting.n_classes)
     if draws is None:
         return Profile(Method.NONE)
-    profiles = [relaxed_profile(d, n_clusters, smoothing=smoothing) for d in draws]
+    profiles = [
+        relaxed_profile(draw, setting.n_clusters, smoothing=smoothing) for draw in draws
+    ]
     known = [best for best in profiles if best is not None]
     if len(known) < len(draws):
         return Profile(Method.NONE)
