@@ -77,9 +77,9 @@ WITHOUT_POSIX = """
 import os, sys
 for name in ("fcntl", "resource", "pwd", "grp", "termios"):
     sys.modules[name] = None
-del os.fork
+del os.fork, os.sysconf, os.memfd_create, os.O_NONBLOCK
 import signal
-del signal.SIGHUP
+del signal.SIGHUP, signal.SIGALRM, signal.setitimer
 from symmf.__main__ import start
 sys.argv = ["symmf", *sys.argv[1:]]
 start()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -11,6 +12,7 @@ import numpy as np
 
 from symmf.app.evidence import (
     MANY_ROWS,
+    Compared,
     compare_for,
     compared_rows,
     cut_share,
@@ -23,11 +25,11 @@ from symmf.clustering import METHODS, SymMF
 from symmf.clustering.labels import number_by_size
 from symmf.clustering.symmf.communities import count_communities
 from symmf.clustering.symmf.evidence import Evidence
-from symmf.clustering.symmf.number import sample_of
 from symmf.clustering.symmf.outliers import THRESHOLD
 from symmf.common.notation import FloatArray, LabelArray
 from symmf.errors import InputError, SymmfError, SymmfWarning
-from symmf.metrics import METRICS, silhouettes
+from symmf.io.choose import far_apart
+from symmf.metrics import METRICS
 
 _SCORES = ("ac", "nmi", "ari")
 
@@ -53,12 +55,8 @@ class Answer:
         Against known classes.
     seconds : dict
         By stage.
-    rows, cosines, what
-        What is drawn, whether cosines compare it, and what it is.
-    shown : array of int
-        Which samples are drawn.
-    silhouettes : array or None
-        Of these, in the rows that are drawn.
+    compared : Compared
+        The rows in which samples are compared and drawn.
     outliers : array of bool or None
         Which rows lie apart.
     membership : array or None
@@ -75,13 +73,10 @@ class Answer:
     cut: float | None
     scores: dict[str, float]
     seconds: dict[str, float]
-    rows: FloatArray | None
-    cosines: bool
-    what: str
-    shown: Any
-    silhouettes: FloatArray | None
+    compared: Compared
     outliers: Any = None
     membership: FloatArray | None = None
+    notes: list[str] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
 
     @property
@@ -112,14 +107,14 @@ def answer(
     check_stability : bool
         Cluster parts of the data again.
     stages : Stages, optional
-        Is told what begins.
+        Measures the time of each stage.
 
     Raises
     ------
     InputError
         If the method refuses the data or a parameter.
     """
-    stages = Stages() if stages is None else stages
+    stages = stages or Stages()
     given = merged(task.parameters, parameters or {})
     n = task.X.shape[0]
     if n_clusters != "auto" and int(n_clusters) > n:
@@ -161,15 +156,10 @@ def answer(
                 stability=check_stability,
             )
             outliers, membership = _row_by_row(model, labels, check_stability)
-        rows, cosines, what = compared_rows(task, model)
-        shown = sample_of(n)
-        values = None
-        if rows is not None:
-            values = silhouettes(rows[shown], labels[shown])[0]
-        cut = cut_share(task, rows, labels)
-        groups = describe_groups(task, labels, found, rows)
-    y = task.data.y
-    each = {} if y is None else {METRICS[name].title: METRICS[name] for name in _SCORES}
+        compared = compared_rows(task, model)
+        cut = cut_share(task, compared.rows, labels) if found > 1 else None
+        groups = describe_groups(task, labels, found, compared.rows)
+    notes, units = _units(task, model)
     return Answer(
         task=task,
         parameters=given,
@@ -179,35 +169,38 @@ def answer(
         groups=groups,
         evidence=evidence,
         cut=cut,
-        scores={name: float(m.function(y, labels)) for name, m in each.items()},
+        scores=scores_against(task.data.y, labels),
         seconds=stages.seconds,
-        rows=rows,
-        cosines=cosines,
-        what=what,
-        shown=shown,
-        silhouettes=values,
+        compared=compared,
         outliers=outliers,
         membership=membership,
-        warnings=[*_scales(task, model), *for_people(caught)],
+        notes=notes,
+        warnings=[*units, *for_people(caught)],
     )
+
+
+def scores_against(y: LabelArray | None, labels: LabelArray) -> dict[str, float]:
+    """Return AC, NMI and ARI against known classes, by title; nothing without them."""
+    if y is None:
+        return {}
+    metrics = [METRICS[name] for name in _SCORES]
+    return {metric.title: float(metric.function(y, labels)) for metric in metrics}
 
 
 def _row_by_row(
     model: Any, labels: LabelArray, check_stability: bool
 ) -> tuple[Any, FloatArray | None]:
     """Return which rows lie apart, and how surely each belongs to its cluster."""
-    outliers, membership = None, None
-    if isinstance(model, SymMF):
-        try:
-            if len(labels) <= MANY_ROWS:
-                outliers = model.outlier_score_ > THRESHOLD
-        except InputError:
-            outliers = None
-        try:
-            P = model.membership_ if check_stability else None
-        except InputError:
-            P = None
-        if P is not None:
+    outliers = membership = None
+    if not isinstance(model, SymMF):
+        return None, None
+    # Graphs have no outliers, and very few rows neither.
+    with suppress(InputError):
+        if len(labels) <= MANY_ROWS:
+            outliers = model.outlier_score_ > THRESHOLD
+    with suppress(InputError):
+        if check_stability:
+            P = model.membership_
             own = P[np.arange(len(P)), np.maximum(labels, 0)]
             membership = np.where(labels >= 0, own, 0.0)
     return outliers, membership
@@ -236,22 +229,23 @@ def fit(
         raise InputError(str(error)) from error
 
 
-def _scales(task: Task, model: Any) -> list[str]:
-    """Say what became of columns whose spreads are far apart."""
-    if not task.apart:
-        return []
+def _units(task: Task, model: Any) -> tuple[list[str], list[str]]:
+    """Return a note and a warning about columns whose spreads are far apart."""
+    apart = far_apart(task.data.X, task.column_names) if task.own_units else None
+    if apart is None:
+        return [], []
+    wide, narrow, ratio = apart
+    varies = f"Column {wide!r} varies {ratio:,.0f} times as much as {narrow!r}"
     if getattr(model, "scale_", "none") != "none":
-        return [
-            f"Columns {task.apart} in spread, so columns were divided by their ranges."
-        ]
-    return [
-        f"Columns {task.apart} in spread, so that the first may decide alone. Use "
-        "--standardize to count them alike, or --no-standardize if that is meant."
+        return [f"{varies}, so all columns were divided by their ranges."], []
+    return [], [
+        f"{varies}, so it may decide alone. Use --standardize to give all columns the "
+        "same weight, or --no-standardize if they have the same unit."
     ]
 
 
 def for_people(caught: list[warnings.WarningMessage]) -> list[str]:
-    """Keep what is said to users; numpy's own warnings are no news to them."""
+    """Return the warnings meant for users; those of numpy are not."""
     texts = [
         str(item.message)
         for item in caught

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -64,7 +64,7 @@ def evidence_for(
         chosen=chosen,
         numbers=numbers or compare_for(task),
         parts=cluster_parts(sample_of(len(labels)), k, again) if stability else (),
-        rows=None if task.rows is None else task.rows,
+        rows=task.rows,
         embedding=factor_rows(model, task.X),
     )
     return _of_graph(task, found) if task.data.kind == "graph" else found
@@ -110,16 +110,33 @@ def factor_rows(model: Any, X: Any) -> FloatArray | None:
     return None if H is None else unit_rows(np.asarray(H, dtype=np.float64))
 
 
-def compared_rows(task: Task, model: Any) -> tuple[FloatArray | None, bool, str]:
-    """Return the rows to draw, whether cosines compare them, and what they are."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Compared:
+    """Rows in which samples are compared and drawn.
+
+    Attributes
+    ----------
+    rows : array or None
+    what : str
+    cosines : bool
+        Whether cosines compare them, not distances.
+    """
+
+    rows: FloatArray | None
+    what: str
+    cosines: bool = True
+
+
+def compared_rows(task: Task, model: Any) -> Compared:
+    """Return the rows in which samples are compared."""
     if task.data.kind == "rows" and task.rows is not None:
         points = getattr(model, "_new_points", None)
         rows = task.rows if points is None else points.scaling.apply(task.rows)
-        return rows, False, "The data"
+        return Compared(rows=rows, what="The data", cosines=False)
     if task.data.kind == "documents":
-        return task.rows, True, "Documents (latent semantic analysis)"
+        return Compared(rows=task.rows, what="Documents (latent semantic analysis)")
     Z = factor_rows(model, task.X)
-    return (task.rows if Z is None else Z), True, "Rows of H"
+    return Compared(rows=task.rows if Z is None else Z, what="Rows of H")
 
 
 def cut_share(task: Task, rows: FloatArray | None, labels: LabelArray) -> float | None:

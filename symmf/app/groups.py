@@ -48,7 +48,7 @@ def describe_groups(
     if task.weights is not None:
         found = top_terms(task.weights, labels, task.terms)
         terms = [*found, *terms][:k]
-    plain = task.data.kind == "rows" and not task.square
+    plain = task.data.kind == "rows" and not task.square and k > 1
     X = task.data.X if plain and isinstance(task.data.X, np.ndarray) else None
     spread = None if X is None else np.where(X.std(axis=0) > 0, X.std(axis=0), 1.0)
     groups = []
@@ -99,6 +99,6 @@ def _typical(Z: FloatArray | None, rows: Any) -> list[int]:
 def _traits(
     task: Task, centre: FloatArray, off: FloatArray
 ) -> list[tuple[str, float, float]]:
-    names = task.data.names or [f"column {j + 1}" for j in range(len(centre))]
+    names = task.column_names
     order = np.argsort(-np.abs(off), kind="stable")[:_TRAITS]
     return [(names[j], float(centre[j]), float(off[j])) for j in order]

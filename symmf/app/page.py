@@ -13,10 +13,11 @@ from symmf.app import pictures
 from symmf.app.answer import Answer
 from symmf.app.groups import Group, shown_number
 from symmf.common import html
+from symmf.metrics import silhouettes
 
-_NAMED = 40
-# Rows that lie apart are named up to so many.
-_TOLD = 10
+_LONGEST_NAME = 40
+# At most so many samples that lie apart are named.
+_NAMED_APART = 10
 
 
 def render_page(found: Answer, *, title: str, command: str) -> str:
@@ -39,7 +40,7 @@ def render_page(found: Answer, *, title: str, command: str) -> str:
         "number": evidence.number,
         "tiles": _tiles(found),
         "warnings": [*data.warnings, *found.warnings],
-        "notes": [*data.notes, *found.task.notes],
+        "notes": [*data.notes, *found.task.notes, *found.notes],
         "groups": [_group(found, group) for group in found.groups],
         "largest": max(group.size for group in found.groups),
         "apart": _apart(found),
@@ -68,35 +69,35 @@ def _tiles(found: Answer) -> list[tuple[str, str, str]]:
     evidence, structure = found.evidence, found.evidence.structure
     depth = None if structure is None or found.task.square else structure.depth
     tiles = [
-        ("depth of the gap", depth, "between groups; chance makes up to 1"),
+        ("depth of the gaps", depth, "between clusters; up to 1 by chance"),
+        ("stability", evidence.stability, "1: the same when rows are left out"),
+        ("silhouette of the data", evidence.silhouette, "1: clusters far apart"),
         (
-            "stability",
-            evidence.stability,
-            "1: the same when rows are left out",
+            "silhouette of the embedding",
+            evidence.silhouette_of_h,
+            "high even without clusters",
         ),
-        ("separation in the data", evidence.silhouette, "silhouette; 1: far apart"),
-        ("in the embedding", evidence.silhouette_of_h, "silhouette; high on noise too"),
         ("cut", found.cut, "share of neighbours in other clusters"),
     ]
     shown = [
         (name, f"{value:.2f}", why) for name, value, why in tiles if value is not None
     ]
     shown += [
-        (name, f"{value:.3f}", "against the known classes")
+        (name, f"{value:.3f}", "agreement with the known classes")
         for name, value in found.scores.items()
     ]
     return shown
 
 
 def _apart(found: Answer) -> dict[str, Any] | None:
-    """Return what is said of rows that lie apart, and of those between clusters."""
+    """Return facts about samples that lie apart, and those between clusters."""
     if found.outliers is None:
         return None
     rows = np.flatnonzero(found.outliers)
     order = rows[np.argsort(-found.model.outlier_score_[rows], kind="stable")]
     return {
         "count": len(rows),
-        "names": [_short(found.ids[i], _NAMED) for i in order[:_TOLD]],
+        "names": [_short(found.ids[i], _LONGEST_NAME) for i in order[:_NAMED_APART]],
         "unsure": 0 if found.membership is None else int(sum(found.membership < 0.8)),
         "marked": bool((found.labels < 0).any()),
     }
@@ -118,43 +119,46 @@ def _group(found: Answer, group: Group) -> dict[str, Any]:
         "colour": pictures.colour(group.number),
         "size": group.size,
         "share": f"{group.size / len(found.labels):.1%}",
-        "typical": [_short(found.ids[i], _NAMED) for i in group.typical],
+        "typical": [_short(found.ids[i], _LONGEST_NAME) for i in group.typical],
         "thumbnails": thumbnails,
         "texts": texts,
         "terms": group.terms,
         "traits": [
-            (_short(name, _NAMED), shown_number(mean), f"{off:+.1f}")
+            (_short(name, _LONGEST_NAME), shown_number(mean), f"{off:+.1f}")
             for name, mean, off in group.traits
         ],
     }
 
 
 def _pictures(found: Answer) -> list[tuple[str, str, Markup]]:
-    shown = []
-    Z, rows, labels = found.rows, found.shown, found.labels
-    if Z is not None and len(labels) > 2:
-        shown.append(
-            (
-                "Samples",
-                f"{found.what} on their two main axes; hover for names.",
-                pictures.scatter(Z, labels, found.ids, rows),
-            )
-        )
-        shown.append(
-            (
-                "Similarity",
-                "How alike samples are, ordered by cluster. Dark squares on the "
-                "diagonal hold together; dark elsewhere: clusters that mix.",
-                pictures.matrix(Z, labels, rows, cosines=found.cosines),
-            )
-        )
-    if found.silhouettes is not None:
+    """Return title, caption and drawing of each picture."""
+    rows, labels = found.compared.rows, found.labels
+    if rows is None or len(labels) <= 2:
+        return []
+    values, drawn = silhouettes(rows, labels)
+    shown = [
+        (
+            "Samples",
+            f"{found.compared.what} on their first two principal axes; hover over a "
+            "point for its name.",
+            pictures.scatter(rows, labels, found.ids, drawn),
+        ),
+        (
+            "Similarity",
+            "Similarity of all pairs of samples, ordered by cluster. Dark squares on "
+            "the diagonal: samples of a cluster resemble each other; dark areas "
+            "elsewhere: clusters that overlap.",
+            pictures.matrix(rows, labels, drawn, cosines=found.compared.cosines),
+        ),
+    ]
+    if values is not None:
         shown.append(
             (
                 "Silhouettes",
-                "A bar per sample: to the right it is nearer to its own cluster, to "
-                "the left nearer to another. The dashed line is the mean.",
-                pictures.silhouette_bars(found.silhouettes, labels[rows]),
+                "A bar for each sample: to the right if it is nearer to its own "
+                "cluster than to any other, else to the left. The dashed line is the "
+                "mean.",
+                pictures.silhouette_bars(values, labels[drawn]),
             )
         )
     return shown

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
+from symmf.common.texts import plain_text
 from symmf.common.validation import check_name, did_you_mean
 from symmf.errors import InputError
 
@@ -15,12 +17,10 @@ if TYPE_CHECKING:
     from symmf.app.answer import Answer
     from symmf.app.stages import Stages
     from symmf.app.task import Task
+    from symmf.common.notation import LabelArray
     from symmf.io.matrix import UserMatrix
 
-_MEMORY = (
-    "There is not enough memory for this. Use fewer rows or columns, or a sparse "
-    "format."
-)
+Paths: TypeAlias = list[Path]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,7 +28,7 @@ class Request:
     """What was typed; nothing has been read yet."""
 
     file: Path
-    k: str
+    k: int | Literal["auto"] | None = None
     method: str = "symmf"
     weight: float | None = None
     similarity: str | None = None
@@ -51,13 +51,22 @@ class Request:
     @property
     def name(self) -> str:
         """What the data are called."""
-        return "standard input" if str(self.file) == "-" else str(self.file)
+        text = "standard input" if str(self.file) == "-" else str(self.file)
+        return plain_text(text)
+
+
+def make_request(file: Path, options: Mapping[str, Any]) -> Request:
+    """Return a request; options that are not its own say how the file is parsed."""
+    own = {item.name for item in fields(Request)}
+    reading = {name: value for name, value in options.items() if name not in own}
+    rest = {name: value for name, value in options.items() if name in own}
+    return Request(file=file, reading=reading, **rest)
 
 
 def check_request(request: Request) -> tuple[int | str, dict[str, Any]]:
     """Return the number of clusters and the method's parameters, or refuse.
 
-    Everything that can be wrong with the options is said before anything is read.
+    Options are checked before anything is read.
     """
     from symmf.app.task import merged, parameters_of
     from symmf.clustering import METHODS
@@ -90,36 +99,26 @@ def check_request(request: Request) -> tuple[int | str, dict[str, Any]]:
     if request.factor is not None and request.method == "kmeans":
         raise InputError(f"kmeans has no factor to write to {request.factor}.")
     check_outputs(request)
-    return number_of_clusters(request.k), parameters
+    return request.k or "auto", parameters
 
 
-def number_of_clusters(text: str) -> int | str:
-    """Return a whole number of clusters, or "auto"."""
-    if text.strip().lower() == "auto":
-        return "auto"
-    try:
-        k = int(text)
-    except ValueError:
-        raise InputError(f"-k is a whole number or auto, not {text!r}.") from None
-    if k < 1:
-        raise InputError(f"-k must be at least 1, not {k}.")
-    return k
+def run_request(request: Request, stages: Stages, command: str) -> tuple[Answer, Paths]:
+    """Read, cluster, describe, and write what was asked for.
 
-
-def run_request(request: Request, stages: Stages | None = None) -> Answer:
-    """Read, cluster and describe."""
+    Returns the answer and the paths of the files that were written.
+    """
     from symmf.app.answer import answer
-    from symmf.app.model import check_savable
-    from symmf.app.stages import Stages
+    from symmf.app.evidence import factor_of
+    from symmf.app.model import check_savable, model_of
+    from symmf.app.output import write_outputs
 
     k, parameters = check_request(request)
-    stages = Stages() if stages is None else stages
-    try:
+    with enough_memory(request):
         with stages("reading"):
             task = make_task_of(request)
         if request.save is not None:
             check_savable(task.data)
-        return answer(
+        found = answer(
             task,
             k,
             parameters=parameters,
@@ -127,8 +126,36 @@ def run_request(request: Request, stages: Stages | None = None) -> Answer:
             check_stability=request.stability,
             stages=stages,
         )
+
+    def page() -> str:
+        from symmf.app.page import render_page
+
+        return render_page(found, title=request.name, command=command)
+
+    with stages("writing"):
+        written = write_outputs(
+            request,
+            task.data,
+            found.labels,
+            factor=lambda: factor_of(found.model, task.X),
+            page=page,
+            model=lambda: model_of(found),
+            outliers=found.outliers,
+            membership=found.membership,
+        )
+    return found, written
+
+
+@contextmanager
+def enough_memory(request: Request) -> Iterator[None]:
+    """Say what to do if there is not enough memory."""
+    try:
+        yield
     except MemoryError as error:
-        raise InputError(f"{request.name}: {_MEMORY}") from error
+        raise InputError(
+            f"{request.name}: There is not enough memory for this. Use fewer rows or "
+            "columns, or a sparse format."
+        ) from error
 
 
 def make_task_of(request: Request) -> Task:
@@ -145,19 +172,25 @@ def make_task_of(request: Request) -> Task:
     )
 
 
-def apply_model(request: Request) -> tuple[UserMatrix, Any]:
-    """Read new samples as the model's were read, and put them into its clusters."""
+def apply_model(request: Request) -> tuple[UserMatrix, LabelArray, Paths]:
+    """Read new samples as those of the model were read, and assign its clusters.
+
+    Returns the samples, their clusters, and the paths of the files written.
+    """
+    from symmf.app.output import write_outputs
     from symmf.clustering.symmf.model_file import MAKE_AGAIN, load_model
     from symmf.common.files import own_file
     from symmf.features.columns import MixedColumns
     from symmf.io.matrix import read_matrix
 
     assert request.model is not None
-    if request.k != "":
+    if request.k is not None:
         raise InputError("The model has its number of clusters; leave -k out.")
     for option in ("factor", "report", "save"):
         if getattr(request, option) is not None:
-            raise InputError(f"--{option} is for making a clustering; leave it out.")
+            raise InputError(
+                f"--{option} belongs to a new clustering; leave it out with --model."
+            )
     check_outputs(request)
     model = load_model(request.model)
     reading = dict(request.reading)
@@ -169,86 +202,17 @@ def apply_model(request: Request) -> tuple[UserMatrix, Any]:
         reading["columns"] = reading["columns"] or model.names
     if isinstance(model.features, MixedColumns):
         reading |= {"missing": "median", "categories": "one-hot"}
-    try:
+    with enough_memory(request):
         data = read_matrix(request.file, **reading)
         with own_file(request.model, MAKE_AGAIN):
-            return data, model.predict(data)
-    except MemoryError as error:
-        raise InputError(f"{request.name}: {_MEMORY}") from error
-
-
-def write_answer(request: Request, found: Answer, command: str) -> list[Path]:
-    """Write what was asked for; each file whole or not at all."""
-    from symmf.app.model import model_of
-    from symmf.clustering.symmf.model_file import save_model
-    from symmf.common.files import write_text
-
-    data = found.task.data
-    written = write_clusters(
-        request,
-        data,
-        found.labels,
-        outliers=found.outliers,
-        membership=found.membership,
-    )
-    if request.factor is not None:
-        from symmf.app.evidence import factor_of
-
-        written += write_factor(request, factor_of(found.model, found.task.X))
-    if request.report is not None:
-        from symmf.app.page import render_page
-
-        page = render_page(found, title=request.name, command=command)
-        write_text(request.report, page)
-        written.append(request.report)
-    if request.save is not None:
-        save_model(request.save, model_of(found))
-        written.append(request.save)
-    return written
-
-
-def write_factor(request: Request, H: Any) -> list[Path]:
-    """Write H, if that was asked for."""
-    from symmf.app.output import factor_csv, npy_bytes
-    from symmf.common.files import write_bytes, write_text
-
-    if request.factor is None:
-        return []
-    if request.factor.suffix.lower() == ".npy":
-        write_bytes(request.factor, npy_bytes(H))
-    else:
-        write_text(request.factor, factor_csv(H))
-    return [request.factor]
-
-
-def write_clusters(
-    request: Request, data: UserMatrix, labels: Any, **about: Any
-) -> list[Path]:
-    """Write the clusters with the names of the samples."""
-    from symmf.app.output import clusters_csv, npy_bytes
-    from symmf.common.files import write_bytes, write_text
-
-    if request.out is None:
-        return []
-    if request.out.suffix.lower() == ".npy":
-        write_bytes(request.out, npy_bytes(labels))
-    else:
-        text = clusters_csv(
-            labels,
-            ids=data.ids,
-            id_name=data.id_name,
-            kept=data.kept,
-            comma=data.comma,
-            **about,
-        )
-        write_text(request.out, text)
-    return [request.out]
+            labels = model.predict(data)
+    return data, labels, write_outputs(request, data, labels)
 
 
 def read_settings(
     settings: Iterable[str], method: str, known: Sequence[str]
 ) -> dict[str, Any]:
-    """Read KEY=VALUE as everywhere: numbers, words, true, null, lists or mappings."""
+    """Parse KEY=VALUE, where VALUE is YAML, as in the settings of every command."""
     from symmf.common.yaml import parse_value
 
     found: dict[str, Any] = {}

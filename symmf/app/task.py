@@ -17,8 +17,8 @@ from symmf.common.notation import AnyMatrix, FloatArray
 from symmf.errors import DataError, InputError
 from symmf.features.columns import MixedColumns
 from symmf.features.text import LSA, TermWeights, are_english, count_terms
-from symmf.io.choose import far_apart
 from symmf.io.matrix import UserMatrix
+from symmf.similarity.graphs.normalise import normalised
 
 # Methods that work on nonnegative weights of terms as they are.
 _ON_TERMS = ("symmf", "nmf", "gnmf")
@@ -45,8 +45,8 @@ class Task:
         Weights of terms, of documents.
     features : object or None
         What turns new images, or tables with words and holes, into features (fitted).
-    apart : str
-        Which columns differ how much in spread, if it is very much.
+    own_units : bool
+        Whether columns are given in their own units, and nothing was asked of them.
     """
 
     data: UserMatrix
@@ -59,13 +59,19 @@ class Task:
     features: Any = None
     mean: FloatArray | None = None
     spread: FloatArray | None = None
-    apart: str = ""
+    own_units: bool = False
     notes: list[str] = field(default_factory=list)
 
     @property
     def square(self) -> bool:
         """Whether X relates samples to each other."""
         return self.data.kind in ("graph", "images") and "similarity" in self.parameters
+
+    @property
+    def column_names(self) -> list[str]:
+        """Names of the columns; their numbers from 1 if they have none."""
+        width = self.data.X.shape[1]
+        return self.data.names or [f"column {j + 1}" for j in range(width)]
 
     def part(self, rows: Any) -> AnyMatrix:
         """Return X of some samples alone."""
@@ -79,7 +85,6 @@ def make_task(
     standardize: bool | None = None,
     precomputed: bool = False,
     similarity: str | None = None,
-    terms: list[str] | None = None,
 ) -> Task:
     """Prepare what was read for a method.
 
@@ -89,19 +94,19 @@ def make_task(
     method : str
         A key of ``METHODS``.
     standardize : bool or None
-        Bring columns to mean 0 and deviation 1; None leaves them and warns where their
-        spreads are far apart.
+        Bring columns to mean 0 and standard deviation 1; False also switches off the
+        scaling that SymMF would choose.
     precomputed : bool
         X is the similarity itself.
     similarity : str or None
         What the user asked for, which goes before what the kind of data suggests.
-    terms : list of str, optional
-        Terms of a model made before.
     """
     if precomputed and data.kind in ("documents", "images"):
-        raise InputError(f"--precomputed is for a similarity; these are {data.kind}.")
+        raise InputError(
+            f"--precomputed is for a similarity matrix, and the file holds {data.kind}."
+        )
     if data.kind == "documents":
-        return _documents(data, method, similarity, terms)
+        return _documents(data, method, similarity)
     if data.kind == "images":
         return _images(data, method, similarity)
     if data.kind == "graph":
@@ -109,11 +114,13 @@ def make_task(
     if isinstance(data.X, np.ndarray) or sparse.issparse(data.X):
         _check_range(data)
     elif precomputed:
-        raise InputError("A similarity has numbers alone, without missing values.")
+        raise InputError(
+            "A similarity must be a matrix of numbers without missing values."
+        )
     if precomputed:
         if standardize:
             raise InputError(
-                "A similarity is not standardized; leave --standardize out."
+                "A similarity cannot be standardized; leave --standardize out."
             )
         return Task(data=data, method=method, X=data.X)
     return _rows(data, method, standardize)
@@ -140,7 +147,7 @@ def _rows(data: UserMatrix, method: str, standardize: bool | None) -> Task:
     if sparse.issparse(X):
         if standardize:
             raise InputError(
-                "Sparse rows are not standardized; leave --standardize out."
+                "Sparse rows cannot be standardized; leave --standardize out."
             )
         return Task(data=data, method=method, X=X)
     task = Task(data=data, method=method, X=X, rows=X)
@@ -149,15 +156,10 @@ def _rows(data: UserMatrix, method: str, standardize: bool | None) -> Task:
         spread = np.where(spread > 0, spread, 1.0)
         Z = (X - mean) / spread
         return replace(task, X=Z, rows=Z, mean=mean, spread=spread)
-    names = data.names or [f"column {j + 1}" for j in range(X.shape[1])]
-    apart = far_apart(X, names)
     if standardize is False and method == "symmf":
         unscaled = {"feature_scale": "none"}
         return replace(task, parameters={"similarity_options": unscaled})
-    if apart is None or standardize is False:
-        return task
-    wide, narrow, ratio = apart
-    return replace(task, apart=f"{wide!r} and {narrow!r} differ {ratio:,.0f}-fold")
+    return replace(task, own_units=standardize is None)
 
 
 def _columns(data: UserMatrix, method: str, standardize: bool | None) -> Task:
@@ -188,17 +190,13 @@ def _columns(data: UserMatrix, method: str, standardize: bool | None) -> Task:
     )
 
 
-def _documents(
-    data: UserMatrix, method: str, similarity: str | None, terms: list[str] | None
-) -> Task:
+def _documents(data: UserMatrix, method: str, similarity: str | None) -> Task:
     assert data.documents is not None
     stop_words = data.stop_words
     if stop_words is None:
         stop_words = "english" if are_english(data.documents) else "none"
     corpus = count_terms(
-        data.documents,
-        terms=terms,
-        stop_words=None if stop_words == "none" else stop_words,
+        data.documents, stop_words=None if stop_words == "none" else stop_words
     )
     empty = np.flatnonzero(np.diff(corpus.counts.indptr) == 0)
     notes = [f"{len(corpus.terms):,} terms were counted in {data.n:,} documents."]
@@ -207,10 +205,11 @@ def _documents(
             "The texts are English, so the commonest English words were left out; use "
             "--stop-words none to count them."
         )
-    if len(empty) and terms is None:
+    if len(empty):
         line = data.ids[empty[0]] if data.ids else str(empty[0] + 1)
         notes.append(
-            f"{len(empty)} documents share no term with others (first in line {line})."
+            f"{len(empty)} documents have no term in common with any other (first in "
+            f"line {line})."
         )
     weights = TermWeights().fit_transform(corpus.counts.astype(np.float64))
     weights = sparse.csr_array(weights)
@@ -233,17 +232,20 @@ def _images(data: UserMatrix, method: str, similarity: str | None) -> Task:
 
     if data.n > _MOST_IMAGES:
         raise DataError(
-            f"{data.n:,} images are compared pair by pair; up to {_MOST_IMAGES:,} fit. "
-            "Give a part of them, or --similarity cosine for their pixels."
+            f"There are {data.n:,} images, and all pairs are compared; up to "
+            f"{_MOST_IMAGES:,} fit into memory. Use a part of them, or --similarity "
+            "cosine to compare pixels."
         )
-    notes = ["Images are compared by edges and patches, learned from them alone."]
+    notes = [
+        "Images are compared by edge and patch features learned from these images."
+    ]
     if similarity is not None or "similarity" not in parameters_of(method):
         return Task(data=data, method=method, X=data.X, rows=data.X)
     features = ImageFeatures()
     F = features.fit_transform(data.X)
     given: dict[str, Any] = {"similarity": "diffusion"}
     if method == "symmf":
-        given |= {"laplacian_weight": 0.0, **wide_reading(data.n)}
+        given |= {"laplacian_weight": 0.0, **wide_assignment(data.n)}
     return Task(
         data=data,
         method=method,
@@ -255,8 +257,8 @@ def _images(data: UserMatrix, method: str, similarity: str | None) -> Task:
     )
 
 
-def wide_reading(n: int) -> dict[str, Any]:
-    """Return the reading for images: 30 columns, unit rows, 20 starts."""
+def wide_assignment(n: int) -> dict[str, Any]:
+    """Return how images are assigned: by 30 columns, unit rows, 20 starts."""
     return {
         "n_columns": min(_IMAGE_COLUMNS, n - 1),
         "label_options": {"unit_rows": True, "n_init": 20},
@@ -271,11 +273,10 @@ def _graph(data: UserMatrix, method: str, similarity: str | None) -> Task:
             f"graphs: {', '.join(able)}."
         )
     if similarity not in (None, "precomputed"):
-        raise InputError("A graph is its own similarity; leave --similarity out.")
-    W = data.X
-    degrees = np.asarray(W.sum(axis=1)).ravel()
-    root = np.where(degrees > 0, 1 / np.sqrt(np.maximum(degrees, 1e-300)), 0.0)
-    S = sparse.csr_array(W.multiply(root[:, None]).multiply(root[None, :]))
+        raise InputError(
+            "The edges of a graph are the similarity; leave --similarity out."
+        )
+    S = normalised(data.X).M
     given: dict[str, Any] = {"similarity": "precomputed"}
     if method == "symmf":
         given |= {"laplacian_weight": 0.0, "label_options": {"unit_rows": True}}

@@ -17,23 +17,23 @@ from symmf.cli.terminal import say
     "target",
     type=click.Path(path_type=Path),
     metavar="FILE",
-    help="Write the file there, to be changed; it must not exist yet.",
+    help="Copy it to FILE, to be edited; FILE must not exist yet.",
 )
 @click.option(
     "--new",
     type=click.Path(path_type=Path),
     metavar="FILE",
-    help="Write a study of your own to begin with; it must not exist yet.",
+    help="Write a template for a study of your own; FILE must not exist yet.",
 )
 def configs(name: str | None, target: Path | None, new: Path | None) -> None:
     """List the shipped experiment files, or print one.
 
     \b
-    symmf configs                      what there is
+    symmf configs                      list them
     symmf configs coil20               print it
-    symmf configs coil20 > mine.yaml   a copy to change
-    symmf configs --new study.yaml     a study of your own
-    symmf run coil20                   run it as it is
+    symmf configs coil20 --copy a.yaml copy it, to be edited
+    symmf configs --new study.yaml     begin a study of your own
+    symmf run coil20                   run it
     """  # noqa: D301 - click reads the backspace as "keep these lines"
     if new is not None:
         from symmf.experiment.config.starting_point import starting_point
@@ -61,9 +61,9 @@ def _write(target: Path, text: str) -> None:
     from symmf.errors import InputError
 
     if target.exists():
-        raise InputError(f"{target} is there already; choose another name.")
+        raise InputError(f"{target} exists already; choose another name.")
     write_text(target, text)
-    say(f"{target} written. Change it, then: symmf run {target}")
+    say(f"{target} written. Edit it, then: symmf run {target}")
 
 
 def _list() -> None:

@@ -7,21 +7,21 @@ import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, TextIO
+from typing import TYPE_CHECKING
 
 import click
 
-from symmf.cli.options import complete_datasets
-from symmf.cli.terminal import say
+from symmf.cli.options import Folder, complete_datasets
+from symmf.cli.terminal import progress_bar, say, show_table
 
 if TYPE_CHECKING:
     from symmf.datasets import DatasetSpec
-    from symmf.datasets.download import Progress as Told
+    from symmf.datasets.download import Progress as Listener
     from symmf.datasets.local import Verification
 
 _folder = click.option(
     "--folder",
-    type=click.Path(file_okay=False, path_type=Path),
+    type=Folder,
     help="Folder of data files; default: SYMMF_DATA, datasets/ in a checkout, or the "
     "user's cache folder.",
 )
@@ -35,11 +35,10 @@ def data() -> None:
 @data.command("list")
 @_folder
 def list_(folder: Path | None) -> None:
-    """Show what there is: sizes, licence, and whether the file is present.
+    """List the data sets, and whether their files are present.
 
-    Into a pipe go tab-separated lines with a line of names.
+    In a pipe the columns are separated by tabs.
     """
-    from symmf.cli.terminal import show_table
     from symmf.datasets import DATASETS, data_folder
     from symmf.datasets.local import state
 
@@ -74,9 +73,9 @@ def list_(folder: Path | None) -> None:
 )
 @_folder
 def fetch(names: tuple[str, ...], folder: Path | None) -> None:
-    """Download data sets that are not there yet, each checked before it is used.
+    """Download the data sets that are missing.
 
-    A damaged file is replaced.
+    Every file is checked; a damaged one is replaced.
     """
     from symmf.datasets import data_folder
     from symmf.datasets.download import fetch as fetch_files
@@ -111,9 +110,11 @@ def fetch(names: tuple[str, ...], folder: Path | None) -> None:
 )
 @_folder
 def verify(names: tuple[str, ...], folder: Path | None) -> None:
-    """Recompute checksums, load, and compare classes, samples and dimensions.
+    """Check the files and contents of data sets.
 
-    Without a name: all data sets. The exit code is 3 if data are missing or damaged.
+    Checksums are computed again; classes, samples and dimensions are compared with
+    the known ones. Without a NAME, all data sets are verified. The exit code is 3 if
+    data are missing or damaged.
     """
     from symmf.datasets import data_folder
     from symmf.datasets.local import State, state
@@ -168,7 +169,11 @@ def _verdict(spec: DatasetSpec, found: Verification) -> str:
 @click.argument("file", type=click.Path(path_type=Path))
 @_folder
 def import_(name: str, file: Path, folder: Path | None) -> None:
-    """Take a FILE you have: the data set's own, or an official archive or folder."""
+    """Import a file of a data set.
+
+    FILE is what `symmf data fetch NAME` would download, or an official archive or
+    folder of it.
+    """
     from symmf.datasets import get_spec
     from symmf.datasets.imports import import_file
 
@@ -181,10 +186,6 @@ def _specs(names: Sequence[str]) -> list[DatasetSpec]:
 
     specs = [get_spec(name) for name in dict.fromkeys(names) if name != "all"]
     return list(DATASETS.values()) if "all" in names else specs
-
-
-def _on_terminal(stream: TextIO) -> bool:
-    return stream.isatty()
 
 
 def _number(value: int | None) -> str:
@@ -204,18 +205,14 @@ def _common(urls: Sequence[str]) -> str:
 
 
 @contextmanager
-def _progress(name: str) -> Iterator[Told | None]:
+def _progress(name: str) -> Iterator[Listener | None]:
     """Show a bar on standard error if that is a terminal."""
-    if not _on_terminal(sys.stderr):
-        yield None
-        return
-    from rich.console import Console
-    from rich.progress import BarColumn, DownloadColumn, Progress, TimeRemainingColumn
+    from rich.progress import BarColumn, DownloadColumn, TimeRemainingColumn
 
     columns = ("{task.description}", BarColumn(), DownloadColumn())
-    console = Console(stderr=True)
-    with Progress(
-        *columns, TimeRemainingColumn(), console=console, transient=True
-    ) as progress:
-        task = progress.add_task(name, total=None)
-        yield lambda here, total: progress.update(task, completed=here, total=total)
+    with progress_bar(*columns, TimeRemainingColumn()) as bar:
+        if bar is None:
+            yield None
+            return
+        task = bar.add_task(name, total=None)
+        yield lambda here, total: bar.update(task, completed=here, total=total)

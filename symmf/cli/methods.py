@@ -8,18 +8,19 @@ from typing import Any
 
 import click
 
+from symmf.cli.options import complete_methods
 from symmf.cli.terminal import say, show_table
 
 
 @click.command()
-@click.argument("name", required=False)
+@click.argument("name", required=False, shell_complete=complete_methods)
 @click.option(
     "--cite", metavar="NAME", help="Print BibTeX of a method, solver or data set."
 )
 def methods(name: str | None, cite: str | None) -> None:
-    """List every method: parameters, defaults, meaning and reference.
+    """List every method with its parameters, their defaults, and its reference.
 
-    With NAME, that method alone.
+    With NAME, show only that method.
     """
     from symmf.common.citations import citations
 

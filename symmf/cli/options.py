@@ -6,21 +6,82 @@ and fish likewise. Names are collected when the user presses Tab.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
+from typing import Any
 
 import click
 from click.shell_completion import CompletionItem
 
 Completer = Callable[[click.Context, click.Parameter, str], list[CompletionItem]]
+#: A file, as an option names it; and a folder.
+NewFile = click.Path(dir_okay=False, path_type=Path)
+Folder = click.Path(file_okay=False, path_type=Path)
 
-results_option = click.option(
-    "--results",
-    type=click.Path(file_okay=False, path_type=Path),
-    default=Path("results"),
-    show_default=True,
-    help="Folder of results, one folder per experiment.",
-)
+
+def completer(
+    names: Callable[[click.Context], Iterable[str]], *, files: bool = False
+) -> Completer:
+    """Return what completes the names that begin as the word does, and files."""
+
+    def complete(
+        context: click.Context,
+        parameter: click.Parameter,  # noqa: ARG001 - click's signature
+        incomplete: str,
+    ) -> list[CompletionItem]:
+        try:
+            known = sorted(
+                name for name in names(context) if name.startswith(incomplete)
+            )
+        except Exception:  # a key press must not print a traceback
+            known = []
+        items = [CompletionItem(name) for name in known]
+        return [*items, CompletionItem(incomplete, type="file")] if files else items
+
+    return complete
+
+
+def _of(module: str, registry: str) -> Completer:
+    """Complete the names that a registry has, or a function returns."""
+
+    def names(context: click.Context) -> Iterable[str]:  # noqa: ARG001
+        import importlib
+
+        found = getattr(importlib.import_module(module), registry)
+        return list(found() if callable(found) else found)
+
+    return completer(names)
+
+
+def _configs(context: click.Context) -> Iterable[str]:  # noqa: ARG001
+    from symmf.common.shipped import config_names
+
+    return config_names()
+
+
+def _figures(context: click.Context) -> Iterable[str]:  # noqa: ARG001
+    from symmf.reporting.plots.registry import FIGURES
+
+    return [*FIGURES, "all"]
+
+
+def _experiments(context: click.Context) -> Iterable[str]:
+    from symmf.common.shipped import reference_folder
+    from symmf.experiment.store.places import experiment_folders
+
+    results = Path(context.params.get("results") or "results")
+    places = (results, reference_folder(), results / "reference")
+    found = next(filter(None, map(experiment_folders, places)), [])
+    return [folder.name for folder in found]
+
+
+complete_configs = completer(_configs, files=True)
+complete_experiments = completer(_experiments)
+complete_methods = _of("symmf.plugins", "all_methods")
+complete_datasets = _of("symmf.plugins", "all_datasets")
+complete_figures = completer(_figures)
+complete_similarities = _of("symmf.similarity", "SIMILARITIES")
+complete_constraints = _of("symmf.constraints", "CONSTRAINTS")
 
 
 def _register(
@@ -48,56 +109,124 @@ plugin_option = click.option(
     help="A Python file with METHODS, DATASETS, METRICS ... of your own.",
 )
 
-
-def _completer(
-    names: Callable[[click.Context], Iterable[str]], *, files: bool = False
-) -> Completer:
-    def complete(
-        context: click.Context,
-        parameter: click.Parameter,  # noqa: ARG001 - click's signature
-        incomplete: str,
-    ) -> list[CompletionItem]:
-        try:
-            known = sorted(
-                name for name in names(context) if name.startswith(incomplete)
-            )
-        except Exception:  # a key press must not print a traceback
-            known = []
-        items = [CompletionItem(name) for name in known]
-        return [*items, CompletionItem(incomplete, type="file")] if files else items
-
-    return complete
+results_option = click.option(
+    "--results",
+    type=Folder,
+    default=Path("results"),
+    show_default=True,
+    help="Folder of results, one folder per experiment.",
+)
 
 
-def _configs(context: click.Context) -> Iterable[str]:  # noqa: ARG001
-    from symmf.common.shipped import config_names
-
-    return config_names()
-
-
-def _methods(context: click.Context) -> Iterable[str]:  # noqa: ARG001
-    from symmf.plugins import all_methods
-
-    return all_methods()
+def _split_names(
+    _context: click.Context, _parameter: click.Parameter, given: Sequence[str]
+) -> list[str]:
+    """Return names that were separated by commas, or given one by one."""
+    pieces = (piece.strip() for text in given for piece in text.split(","))
+    return [piece for piece in pieces if piece]
 
 
-def _datasets(context: click.Context) -> Iterable[str]:  # noqa: ARG001
-    from symmf.plugins import all_datasets
+_DATA_OPTIONS = (
+    click.option(
+        "--format",
+        metavar="WHAT",
+        help="table, text (one document per line), edges, images or array; by default "
+        "it follows from the name of FILE.",
+    ),
+    click.option("--id", metavar="COLUMN", help="Column with the names of the rows."),
+    click.option(
+        "--columns",
+        metavar="NAMES",
+        multiple=True,
+        callback=_split_names,
+        help="Use these columns only; separated by commas, or repeated.",
+    ),
+    click.option(
+        "--drop",
+        metavar="NAMES",
+        multiple=True,
+        callback=_split_names,
+        help="Leave these columns out.",
+    ),
+    click.option(
+        "--labels",
+        metavar="NAME",
+        help="Known classes to compare with: a column or variable of FILE, or another "
+        "file.",
+    ),
+    click.option(
+        "--header/--no-header",
+        default=None,
+        help="Whether line 1 has the names of the columns; detected by default.",
+    ),
+    click.option(
+        "--missing",
+        type=click.Choice(["median", "drop", "error"]),
+        default="median",
+        show_default=True,
+        help="Missing values: fill them in, leave out rows that have any, or refuse.",
+    ),
+    click.option(
+        "--categories",
+        type=click.Choice(["one-hot", "drop", "error"]),
+        default="one-hot",
+        show_default=True,
+        help="Columns of words: encode them, leave them out, or refuse.",
+    ),
+    click.option(
+        "--separator",
+        metavar="SIGN",
+        help="Separator of the cells: ',', ';', '|', tab or space; detected by "
+        "default.",
+    ),
+    click.option(
+        "--stop-words",
+        type=click.Choice(["english", "none"]),
+        help="Whether to leave out the commonest English words of texts; by default "
+        "if the texts are English.",
+    ),
+    click.option(
+        "--encoding", metavar="NAME", help="Text encoding: utf-8, latin-1, cp1252, ..."
+    ),
+    click.option(
+        "--decimal",
+        metavar="SIGN",
+        help="Decimal sign: '.' or ','; detected by default.",
+    ),
+    click.option(
+        "--variable",
+        metavar="NAME",
+        help="Which array of a file, or which sheet of a workbook.",
+    ),
+    click.option(
+        "--image-size",
+        "image_side",
+        type=int,
+        default=32,
+        show_default=True,
+        help="Images are scaled to so many pixels along each side.",
+    ),
+    click.option(
+        "--standardize/--no-standardize",
+        default=None,
+        help="Scale columns to mean 0 and standard deviation 1, or use them as they "
+        "are; by default symmf decides.",
+    ),
+    click.option(
+        "--similarity",
+        metavar="NAME",
+        shell_complete=complete_similarities,
+        help="Similarity of rows; see symmf methods.",
+    ),
+    click.option("--precomputed", is_flag=True, help="FILE is a similarity matrix."),
+    click.option(
+        "--seed", type=int, default=0, show_default=True, help="Seed of random numbers."
+    ),
+)
 
-    return all_datasets()
 
-
-def _experiments(context: click.Context) -> Iterable[str]:
-    from symmf.common.shipped import reference_folder
-    from symmf.experiment.store.places import experiment_folders
-
-    results = Path(context.params.get("results") or "results")
-    places = (results, reference_folder(), results / "reference")
-    found = next(filter(None, map(experiment_folders, places)), [])
-    return [folder.name for folder in found]
-
-
-complete_configs = _completer(_configs, files=True)
-complete_methods = _completer(_methods)
-complete_datasets = _completer(_datasets)
-complete_experiments = _completer(_experiments)
+def data_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the options that say how FILE is parsed and compared."""
+    for option in reversed(_DATA_OPTIONS):
+        command = option(command)
+    return command

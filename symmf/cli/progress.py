@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Protocol, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from symmf.cli.terminal import say
 
@@ -17,23 +17,7 @@ if TYPE_CHECKING:
 LINE_EVERY = 10.0
 
 
-class Progress(Protocol):
-    """Shows events; used in a ``with`` block around the run."""
-
-    def __enter__(self) -> Self:
-        """Begin."""
-        ...
-
-    def __exit__(self, *_: object) -> None:
-        """End."""
-        ...
-
-    def __call__(self, event: Event) -> None:
-        """Show one event."""
-        ...
-
-
-def make_progress(*, quiet: bool, n_experiments: int) -> Progress:
+def make_progress(*, quiet: bool, n_experiments: int) -> Silence:
     """Choose bars on a terminal, lines elsewhere, nothing when quiet."""
     from rich.console import Console
 
@@ -46,7 +30,10 @@ def make_progress(*, quiet: bool, n_experiments: int) -> Progress:
 
 
 class Silence:
-    """Shows no progress, only what a person should know before the run."""
+    """Shows no progress, only what a person should know before the run.
+
+    Used in a ``with`` block around the run, and called with each event.
+    """
 
     def __enter__(self) -> Self:
         return self
@@ -114,7 +101,7 @@ _NAME, _COUNT, _TIME, _FAILED, _NARROW, _WIDE = 18, 11, 7, 10, 10, 30
 _CURRENT = 16
 
 
-class Bars:
+class Bars(Silence):
     """Draws a bar per experiment and, for several, one for all."""
 
     def __init__(self, *, overall: bool, width: int | None = None) -> None:
@@ -209,7 +196,7 @@ def _cut(text: str, width: int) -> str:
 
 
 def _lost(about: Mapping[str, Any]) -> str:
-    return f"{about['message']} It will be begun again."
+    return f"{about['message']} It will be run again."
 
 
 def duration(seconds: float) -> str:

@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from symmf.cli.options import complete_experiments, plugin_option
+from symmf.cli.options import (
+    Folder,
+    NewFile,
+    complete_experiments,
+    complete_figures,
+    plugin_option,
+    results_option,
+)
 from symmf.cli.terminal import console, say, show_table
 from symmf.common.texts import plain_text
 from symmf.reporting.plots.registry import FIGURES, draw
@@ -21,53 +30,79 @@ if TYPE_CHECKING:
     from symmf.reporting.results import Missing, Results
     from symmf.reporting.tables.model import PlainTable, Table
 
-FIRST_COMMAND = "symmf run quickstart"
+
+_experiments = click.argument(
+    "experiments", nargs=-1, shell_complete=complete_experiments
+)
 
 
-def _results_option(command: Callable[..., Any]) -> Callable[..., Any]:
-    return click.option(
-        "--results",
-        type=click.Path(file_okay=False, path_type=Path),
-        default=Path("results"),
-        show_default=True,
-        help="Folder with one folder per experiment.",
-    )(
-        click.option(
+def reads_results(
+    *,
+    named: bool = True,
+    out: click.Path = Folder,
+    default: str = "",
+    help: str = "Folder to write below; default: the results folder.",
+) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Hand a command the results and their place, from options that all share.
+
+    Parameters
+    ----------
+    named : bool
+        Whether the command takes names of experiments.
+    out, default, help
+        What ``--out`` is, its default in the folder to write to, and its help.
+    """
+
+    def decorate(command: Callable[..., None]) -> Callable[..., None]:
+        @results_option
+        @click.option(
             "--reference",
             is_flag=True,
             help="Read the committed study; default: your own runs, if there are any.",
-        )(command)
-    )
+        )
+        @click.option("--out", type=out, help=help)
+        @functools.wraps(command)
+        def with_results(
+            *,
+            results: Path,
+            reference: bool,
+            out: Path | None,
+            experiments: tuple[str, ...] = (),
+            **own: Any,
+        ) -> None:
+            found, place = _load(results, experiments, reference)
+            place = replace(place, out=out or place.out / default)
+            command(
+                found, place, **{"experiments": experiments} if named else {}, **own
+            )
 
+        if not named:
+            return with_results
+        return click.argument(
+            "experiments", nargs=-1, shell_complete=complete_experiments
+        )(with_results)
 
-def _out_option(command: Callable[..., Any]) -> Callable[..., Any]:
-    return click.option(
-        "--out",
-        type=click.Path(file_okay=False, path_type=Path),
-        help="Folder to write below; default: the results folder.",
-    )(command)
+    return decorate
 
 
 @click.command()
-@click.argument("experiments", nargs=-1, shell_complete=complete_experiments)
 @click.option(
     "--format",
     "kind",
     type=click.Choice(["latex", "markdown", "csv", "all"]),
     default="all",
     show_default=True,
+    help="Format of the files.",
 )
 @click.option("--std", is_flag=True, help="Add standard deviations.")
 @plugin_option
-@_results_option
-@_out_option
+@reads_results()
 def tables(
+    found: Results,
+    place: ResultsPlace,
     experiments: tuple[str, ...],
     kind: str,
     std: bool,
-    reference: bool,
-    results: Path,
-    out: Path | None,
 ) -> None:
     """Show and write the tables of scores.
 
@@ -78,7 +113,6 @@ def tables(
     from symmf.reporting.tables.model import missing_tables
     from symmf.reporting.tables.write import FORMATS, make_tables, write_tables
 
-    found, place = _load(results, experiments, reference, out)
     made = make_tables(found)
     paper = {e.name for e in found.of_paper} if made.combined else set()
     shown = [own for name, own in made.own.items() if name not in paper]
@@ -96,27 +130,20 @@ def tables(
 
 
 @click.command(epilog=f"NAME is one of {', '.join(FIGURES)}, or all.")
-@click.argument("name", metavar="NAME", type=click.Choice([*FIGURES, "all"]))
-@click.argument("experiments", nargs=-1, shell_complete=complete_experiments)
-@_results_option
-@_out_option
+@click.argument("name", shell_complete=complete_figures)
+@reads_results()
 def plot(
-    name: str,
-    experiments: tuple[str, ...],
-    reference: bool,
-    results: Path,
-    out: Path | None,
+    found: Results, place: ResultsPlace, experiments: tuple[str, ...], name: str
 ) -> None:
     """Draw a figure as PDF and PNG, with its numbers as CSV and its caption.
 
-    EXPERIMENTS limit the drawing to some experiments. What cannot be drawn yet is
-    named with the command that makes it.
+    EXPERIMENTS limit the drawing to some experiments. For what cannot be drawn yet,
+    the command that makes it is shown.
     """
-    from dataclasses import replace
-
+    from symmf.common.validation import check_name
     from symmf.reporting.plots.base import save
 
-    found, place = _load(results, experiments, reference, out)
+    check_name("figure", name, [*FIGURES, "all"])
     written: list[Path] = []
     for each in FIGURES if name == "all" else (name,):
         gallery = draw(each, found)
@@ -130,21 +157,16 @@ def plot(
 
 
 @click.command()
-@click.argument("experiments", nargs=-1, shell_complete=complete_experiments)
-@_results_option
-@_out_option
-def compare(
-    experiments: tuple[str, ...], reference: bool, results: Path, out: Path | None
-) -> None:
-    """Set means beside published values, decide the paper's claims, test differences.
+@reads_results()
+def compare(found: Results, place: ResultsPlace, **_: object) -> None:
+    """Compare means with published values, check the paper's claims, test differences.
 
     Values and claims of the paper concern its reproduction; a study of one's own is
-    set beside what its file gives as published, and tested by itself.
+    compared with what its file gives as published, and tested by itself.
     """
     from symmf.reporting.selection.studies import own_studies
     from symmf.reporting.verdicts.write import write_paper, write_study
 
-    found, place = _load(results, experiments, reference, out)
     folder, written = place.out / "verdicts", []
     if found.of_paper:
         _show_paper(found)
@@ -175,58 +197,51 @@ def _show_paper(found: Results) -> None:
 
 
 @click.command()
-@click.argument("experiments", nargs=-1, shell_complete=complete_experiments)
-@_results_option
-@click.option(
-    "--out",
-    type=click.Path(dir_okay=False, path_type=Path),
+@reads_results(
+    out=NewFile,
+    default="report.html",
     help="The page to write; default: report.html in the results folder.",
 )
-def report(
-    experiments: tuple[str, ...], reference: bool, results: Path, out: Path | None
-) -> None:
+def report(found: Results, place: ResultsPlace, **_: object) -> None:
     """Write everything as one HTML page that needs no network.
 
-    With EXPERIMENTS the page shows these alone: one's own are a study by themselves.
+    With EXPERIMENTS the page shows only these; studies of one's own are shown by
+    themselves.
     """
-    from symmf.experiment.store.layout import REPORT_FILE
     from symmf.reporting.page.render import write_report
 
-    found, place = _load(results, experiments, reference, None)
-    _say_written([write_report(found, out or place.out / REPORT_FILE)])
+    _say_written([write_report(found, place.out)])
 
 
 @click.command()
 @click.option("--summary", is_flag=True, help="Write a summary of one page instead.")
-@_results_option
-@_out_option
-def article(summary: bool, reference: bool, results: Path, out: Path | None) -> None:
+@reads_results(
+    named=False,
+    default="article",
+    help="Folder to write to; default: article in the results folder.",
+)
+def article(found: Results, place: ResultsPlace, summary: bool, **_: object) -> None:
     """Write the reproduction of the paper as an article, from the results alone.
 
-    HTML and LaTeX with all figures, a PDF where LaTeX is installed; metadata, a
-    manifest and questions to the paper's authors beside them. The default folder is
-    "article" in the results folder.
+    HTML and LaTeX with all figures, a PDF where LaTeX is installed, and with them
+    metadata, a manifest and questions to the paper's authors.
     """
     from symmf.reporting.article.write import write_article
 
-    found, place = _load(results, (), reference, None)
     if not found.of_paper:
         say("The article is about the paper, and no experiment of it was run.")
         say("Start: symmf run coil20")
         raise SystemExit(1)
-    folder = out or place.out / "article"
-    _say_written(write_article(found, folder, summary=summary))
+    _say_written(write_article(found, place.out, summary=summary))
 
 
 def _load(
-    results: Path, names: Sequence[str], reference: bool, out: Path | None
+    results: Path, names: Sequence[str], reference: bool
 ) -> tuple[Results, ResultsPlace]:
     """Read the results and say whose they are; return them and where to write.
 
     Without any experiment there is nothing to make: a sentence and exit code 1.
     """
-    from dataclasses import replace
-
     from symmf.experiment.store.places import results_place
     from symmf.reporting.results import load_results
 
@@ -235,10 +250,10 @@ def _load(
     for text in found.problems:
         say(f"Note: {plain_text(text)}", err=True)
     if not found.experiments:
-        say(f"There are no results in {place.folder}. Start: {FIRST_COMMAND}")
+        say(f"There are no results in {place.folder}. Start: symmf run quickstart")
         raise SystemExit(1)
     say(place.sentence)
-    return found, replace(place, out=out or place.out)
+    return found, place
 
 
 def _show(table: Table, std: bool) -> None:

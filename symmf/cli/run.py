@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from symmf.cli.options import (
+    Folder,
     complete_configs,
     complete_methods,
     plugin_option,
@@ -31,41 +32,49 @@ if TYPE_CHECKING:
     metavar="CONFIG...",
     shell_complete=complete_configs,
 )
-@click.option("--jobs", "-j", type=click.IntRange(min=1), help="Trials at a time.")
+@click.option(
+    "--jobs", "-j", type=click.IntRange(min=1), help="Number of parallel trials."
+)
 @click.option(
     "--dask", metavar="ADDRESS", help="Run on a dask cluster: tcp://HOST:PORT."
 )
-@click.option("--dry-run", is_flag=True, help="Only say what would be done.")
-@click.option("--fresh", is_flag=True, help="Compute again what is already recorded.")
-@click.option("--retry-failed", is_flag=True, help="Compute again what failed.")
+@click.option("--dry-run", is_flag=True, help="Only show what would be done.")
+@click.option(
+    "--fresh", is_flag=True, help="Ignore earlier results: run all trials again."
+)
+@click.option("--retry-failed", is_flag=True, help="Run failed trials again.")
 @click.option("--fail-fast", is_flag=True, help="Stop at the first failure.")
 @click.option(
     "--only",
     multiple=True,
     metavar="METHOD",
     shell_complete=complete_methods,
-    help="Only this method.",
+    help="Run only this method; may be repeated.",
 )
 @click.option(
     "--skip",
     multiple=True,
     metavar="NAME",
     shell_complete=complete_methods,
-    help="Leave out this method or this experiment.",
+    help="Leave out this method or experiment; may be repeated.",
 )
-@click.option("--shard", metavar="I/N", help="Only part I of N; see `symmf merge`.")
+@click.option("--shard", metavar="I/N", help="Run only part I of N; see `symmf merge`.")
 @click.option(
-    "--set", "settings", multiple=True, metavar="KEY=VALUE", help="Change the config."
+    "--set",
+    "settings",
+    multiple=True,
+    metavar="KEY=VALUE",
+    help="Change a setting of the config.",
 )
 @click.option(
     "--max-trials",
     type=click.IntRange(1, 1_000_000),
     default=50_000,
     show_default=True,
-    help="Refuse an experiment of more trials than this.",
+    help="Refuse experiments with more trials.",
 )
 @plugin_option
-@click.option("--quiet", "-q", is_flag=True, help="No progress.")
+@click.option("--quiet", "-q", is_flag=True, help="Show no progress.")
 @results_option
 @click.pass_context
 def run(
@@ -75,20 +84,18 @@ def run(
     jobs: int | None,
     dask: str | None,
     dry_run: bool,
+    fresh: bool,
+    retry_failed: bool,
+    fail_fast: bool,
     shard: str | None,
-    settings: tuple[str, ...],
-    only: tuple[str, ...],
-    skip: tuple[str, ...],
-    max_trials: int,
-    results: Path,
     quiet: bool,
-    **choices: bool,
+    **study_options: Any,
 ) -> None:
     """Run the trials of one or more experiments.
 
     CONFIG is a file, or the name of a shipped one (`symmf configs` lists them).
 
-    Finished trials are kept, so the same command continues what was interrupted.
+    Finished trials are kept: repeat the command to continue an interrupted run.
 
     Exit codes: 0 done, 1 some trials failed, 2 bad usage or configuration, 3 data
     missing or corrupt, 130 interrupted.
@@ -103,24 +110,20 @@ def run(
         from symmf.experiment import runner
         from symmf.experiment.plan import Shard, read_study
 
+        paths = [find_config(config) for config in configs]
         part = Shard.parse(shard) if shard else None
-        study = read_study(
-            [find_config(config) for config in configs],
-            results=results,
-            settings=settings,
-            only=only,
-            skip=skip,
-            shard=part,
-            max_trials=max_trials,
-        )
+        study = read_study(paths, shard=part, **study_options)
         plans: list[Plan] = []
         begun = _begin(study, plans, jobs, local=dask is None, quiet=quiet)
+        again = {"fresh": fresh, "retry_failed": retry_failed}
         if dry_run:
-            _show_estimates(begun, jobs, results, **choices)
+            _show_estimates(begun, jobs, study.results, **again)
             return
         with make_progress(quiet=quiet, n_experiments=len(study.names)) as progress:
-            summary = runner.run(begun, backend=backend, listener=progress, **choices)
-    show_summary(plans, summary, results, not_begun=study.names[len(plans) :])
+            summary = runner.run(
+                begun, backend=backend, listener=progress, fail_fast=fail_fast, **again
+            )
+    show_summary(plans, summary, study.results, not_begun=study.names[len(plans) :])
     context.exit(summary.exit_code)
 
 
@@ -129,7 +132,8 @@ def _begin(
 ) -> Iterator[Plan]:
     """Plan one experiment after another, each when the one before is done.
 
-    What is known to fail is told and left open. On a cluster its machines decide.
+    Trials that are known to fail are reported and left out. On a cluster its machines
+    decide.
     """
     from symmf.experiment.progress import (
         available_mb,
@@ -139,7 +143,11 @@ def _begin(
     from symmf.experiment.store.places import results_place
 
     reference = results_place(study.results, reference=True).folder
-    for name, plan in zip(study.names, _told(study, quiet=quiet), strict=True):
+    coming, several = study.plans(), len(study.names) > 1
+    for i, name in enumerate(study.names):
+        if several and not quiet:
+            say(f"{name} ({i + 1} of {len(study.names)}): loading data", err=True)
+        plan = next(coming)
         if local:
             for method, sentence in missing_libraries(plan).items():
                 say(f"{name}: {sentence}", err=True)
@@ -150,16 +158,6 @@ def _begin(
         yield plan
         # It is done: many experiments need not fit in memory together.
         plan.datasets = ()
-
-
-def _told(study: Study, *, quiet: bool) -> Iterator[Plan]:
-    """Say which experiment is being planned, where there are several."""
-    coming = study.plans()
-    for i, name in enumerate(study.names):
-        if not quiet and len(study.names) > 1:
-            count = f"{i + 1} of {len(study.names)}"
-            say(f"{name} ({count}): loading data", err=True)
-        yield next(coming)
 
 
 def _backend(jobs: int, *, dask: str | None, dry_run: bool) -> Backend:
@@ -180,26 +178,17 @@ def _backend(jobs: int, *, dask: str | None, dry_run: bool) -> Backend:
 
 
 def _show_estimates(
-    begun: Iterator[Plan],
-    jobs: int,
-    results: Path,
-    *,
-    fresh: bool,
-    retry_failed: bool,
-    fail_fast: bool,
+    begun: Iterator[Plan], jobs: int, results: Path, **again: bool
 ) -> None:
     from symmf.cli.progress import duration
     from symmf.cli.summary import count
     from symmf.experiment.progress import estimate
     from symmf.experiment.store.places import results_place
 
-    del fail_fast
     reference = results_place(results, reference=True).folder
     found = []
     for plan in begun:
-        found.append(
-            estimate(plan, fresh=fresh, retry_failed=retry_failed, reference=reference)
-        )
+        found.append(estimate(plan, reference=reference, **again))
         for text in plan.notices():
             say(f"{plan.name}: {text}")
     for cost in found:
@@ -211,11 +200,8 @@ def _show_estimates(
             continue
         if cost.timed:
             say(f"  computing time: about {duration(cost.seconds)}")
-        if cost.timed < cost.missing:
-            say(
-                f"  no recorded timing for {cost.missing - cost.timed} of them, so the "
-                "total time is not known"
-            )
+        if unknown := cost.missing - cost.timed:
+            say(f"  no time is recorded for {unknown} of them: the total is not known")
         basis = "highest recorded" if cost.memory_recorded else "from data size, rough"
         say(f"  memory: about {cost.memory_mb:.0f} MB per worker ({basis})")
     if any(cost.timed for cost in found):
@@ -223,15 +209,15 @@ def _show_estimates(
         all_timed = all(cost.timed == cost.missing for cost in found)
         for_what = "" if all_timed else " for the timed trials"
         say(f"With {count(jobs, 'worker')}: about {wall}{for_what}.")
-    say("Nothing was run or written.")
+    say("Dry run: nothing was run or written.")
 
 
 @click.command()
 @results_option
 def status(results: Path) -> None:
-    """Show what is done per experiment, and how long the rest may take.
+    """Show how far each experiment is, and how long the rest may take.
 
-    Times are computing times of single trials; divide by the number of workers.
+    Times are sums over single trials; divide them by the number of workers.
     """
     from symmf.cli.terminal import show_table
     from symmf.experiment.progress import survey
@@ -257,13 +243,13 @@ def status(results: Path) -> None:
 )
 @click.option(
     "--into",
-    type=click.Path(file_okay=False, path_type=Path),
+    type=Folder,
     default=Path("results"),
     show_default=True,
-    help="Folder of results to add to.",
+    help="Folder of results to merge into.",
 )
 def merge(folders: tuple[Path, ...], into: Path) -> None:
-    """Bring the records of several machines together (see `symmf run --shard`)."""
+    """Merge the records of several machines (see `symmf run --shard`)."""
     from symmf.experiment.store.merge import merge as bring_together
 
     for merged in bring_together(folders, into):

@@ -17,10 +17,10 @@ if TYPE_CHECKING:
 MOST_REASONS = 5
 _MESSAGE = 300
 _ADVICE = {
-    "failed": "`symmf info KEY` shows where it failed; when the cause is mended, "
+    "failed": "`symmf info KEY` shows where it failed; when the cause is removed, "
     "repeat the command with --retry-failed.",
-    "diverged": "The same start diverges again: change the method's parameters, for "
-    "example to a smaller step.",
+    "diverged": "The same start would diverge again: change the method's parameters, "
+    "for example use a smaller step.",
     "timeout": "Allow more time and repeat: --set limits.seconds=... --retry-failed.",
     "memory": "Allow more memory and repeat: --set limits.memory_gb=... "
     "--retry-failed, or give fewer --jobs.",
@@ -50,16 +50,16 @@ def show_summary(
     elif not left_open:
         say("Nothing to do: every trial is recorded.")
     if left_open:
-        say(f"{count(left_open, 'trial')} stay open; see above.", err=True)
+        say(f"{count(left_open, 'trial')} left out; see above.", err=True)
     if not_begun:
-        say(f"Not begun: {', '.join(not_begun)}.", err=True)
+        say(f"Not started: {', '.join(not_begun)}.", err=True)
     _show_failures(plans, summary)
     for text in summary.problems:
         say(text, err=True)
     if summary.interrupted:
         return
     if summary.remaining:
-        say(f"{count(summary.remaining, 'trial')} still to be run.", err=True)
+        say(f"{count(summary.remaining, 'trial')} still to run.", err=True)
     for plan in plans:
         say(f"Results: {plan.store.folder / TRIALS_FILE}")
     option = "" if results == Path("results") else f" --results {results}"

@@ -31,19 +31,22 @@ def say(text: object = "", *, err: bool = False, nl: bool = True) -> None:
     click.echo(terminal_text(text), err=err, nl=nl)
 
 
-def say_prose(text: str) -> None:
+def say_prose(text: str, *, err: bool = False) -> None:
     """Print sentences, broken between words on a terminal and whole in a pipe."""
-    plain = plain_text(text)
-    wide = sys.stdout.isatty()
-    say(click.wrap_text(plain, width=console().width) if wide else plain)
+    from rich.console import Console
+
+    plain, shown = plain_text(text), Console(stderr=err)
+    if shown.is_terminal:
+        plain = click.wrap_text(plain, width=shown.width)
+    say(plain, err=err)
 
 
 def show_notes(notes: Sequence[str], warnings: Sequence[str]) -> None:
     """Print on the error stream what was decided and what may be wrong."""
     for text in notes:
-        say(f"Note: {plain_text(text)}", err=True)
+        say_prose(f"Note: {text}", err=True)
     for text in warnings:
-        say(f"Warning: {plain_text(text)}", err=True)
+        say_prose(f"Warning: {text}", err=True)
 
 
 def console() -> Console:
@@ -134,9 +137,17 @@ def progress_bar(*columns: str | ProgressColumn) -> Iterator[Progress | None]:
         yield progress
 
 
+def show_times(stages: Stages) -> None:
+    """Print how long each stage took, and all of them."""
+    seconds = stages.seconds
+    parts = ", ".join(f"{name} {value:.1f}" for name, value in seconds.items())
+    if seconds:
+        say(f"seconds: {sum(seconds.values()):.1f} ({parts})")
+
+
 @contextmanager
 def stages_on_terminal() -> Iterator[Stages]:
-    """Yield stages that are told beside a moving bar, if there is a terminal."""
+    """Yield stages whose names stand beside a moving bar, if there is a terminal."""
     from rich.progress import BarColumn, SpinnerColumn, TimeElapsedColumn
 
     from symmf.app.stages import Stages

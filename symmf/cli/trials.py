@@ -18,7 +18,7 @@ SHOWN = 5
 
 
 _reference = click.option(
-    "--reference", is_flag=True, help="Look in the reference study alone."
+    "--reference", is_flag=True, help="Search the reference study only."
 )
 
 
@@ -36,9 +36,9 @@ def _find(key: str, results: Path, *, reference: bool) -> Finished:
 @_reference
 @results_option
 def info(key: str, reference: bool, results: Path) -> None:
-    """Show one trial in full; KEY may be its first few characters.
+    """Show one trial in full; the first few characters of its KEY are enough.
 
-    Own runs are looked through first, then the reference study.
+    Your own runs are searched first, then the reference study.
     """
     from symmf.experiment.again import describe
 
@@ -52,10 +52,10 @@ def info(key: str, reference: bool, results: Path) -> None:
 @results_option
 @click.pass_context
 def replay(context: click.Context, key: str, reference: bool, results: Path) -> None:
-    """Run one trial again and compare it with what was kept.
+    """Run one trial again and compare the result with the recorded one.
 
-    Compared are the digest of the labels, scores, iterations, stop reason and final
-    error. Exit code 1 if it differs, or if there was nothing to compare.
+    Labels, scores, iterations, the reason for stopping and the final error are
+    compared. The exit code is 1 if they differ, or if there is nothing to compare.
     """
     from symmf.experiment.again import replay as run_again
 
@@ -88,12 +88,12 @@ def replay(context: click.Context, key: str, reference: bool, results: Path) -> 
     "--sample",
     type=click.IntRange(min=1),
     metavar="N",
-    help="Run N trials of the reference again, drawn at random, and compare.",
+    help="Run N random trials of the reference again, and compare.",
 )
+@click.option("--seed", type=click.IntRange(min=0), default=0, help="Seed of --sample.")
 @click.option(
-    "--seed", type=click.IntRange(min=0), default=0, help="Which draw of --sample."
+    "--jobs", "-j", type=click.IntRange(min=1), help="Number of parallel trials."
 )
-@click.option("--jobs", "-j", type=click.IntRange(min=1), help="Trials at a time.")
 @plugin_option
 @results_option
 @click.pass_context
@@ -105,10 +105,10 @@ def verify(
     jobs: int | None,
     results: Path,
 ) -> None:
-    """Compare own trials with the reference study, key by key.
+    """Compare your own trials with those of the reference study, key by key.
 
-    Equal: status, labels, scores, iterations and stop reason are the same. Different
-    results of one key come from the environment; its differences are printed.
+    Trials are equal if status, labels, scores, iterations and the reason for stopping
+    are. If results of one key differ, the environments do; how they differ is shown.
 
     Exit codes: 0 all that was compared is equal, 1 something differs, 2 there was
     nothing to compare, 3 data are missing.
@@ -119,7 +119,9 @@ def verify(
 
     place = results_place(results, reference=True)
     if place.source is not Source.REFERENCE:
-        raise InputError(f"There is no reference study, neither in {results} nor here.")
+        raise InputError(
+            f"There is no reference study, neither in {results} nor in symmf."
+        )
     say(f"Reference: {place.folder}")
     if sample is None:
         found = comparison.verify(results, place.folder, experiments)

@@ -24,6 +24,8 @@ TEMPORARY = ".tmp"
 # Tables and descriptions; the largest committed one has two megabytes.
 LARGEST_READ = 1 << 30
 RUN_AGAIN = "Run the experiment again: finished trials are kept."
+# A new file; Windows would else change the ends of lines.
+_NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
 _OTHER_KINDS = {
     stat.S_IFIFO: "a named pipe",
     stat.S_IFCHR: "a device",
@@ -158,7 +160,7 @@ def write_atomically(path: Path, content: bytes | str, *, sync: bool = True) -> 
     data = content.encode() if isinstance(content, str) else content
     temporary = _temporary(path)
     try:
-        handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
+        handle = os.open(temporary, _NEW, 0o666)
         try:
             _write_all(handle, data)
             if sync:
@@ -179,6 +181,8 @@ def write_atomically(path: Path, content: bytes | str, *, sync: bool = True) -> 
 
 def sync_to_disk(path: Path) -> None:
     """Make the content of a file, or the names in a folder, survive a loss of power."""
+    if os.name == "nt" and path.is_dir():  # Windows cannot open a folder.
+        return
     handle = os.open(path, os.O_RDONLY)
     try:
         os.fsync(handle)
@@ -197,17 +201,12 @@ def read_file(path: Path, *, largest: int = LARGEST_READ) -> bytes:
     OSError
         If it is not there, is no file, cannot be read or is too large.
     """
-    handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
-    try:
-        found = os.fstat(handle)
-        if not stat.S_ISREG(found.st_mode):
-            raise OSError(errno.EINVAL, "it is not a file", str(path))
-        if found.st_size > largest:
-            raise OSError(errno.EFBIG, os.strerror(errno.EFBIG), str(path))
-        with os.fdopen(handle, "rb", closefd=False) as file:
-            return file.read()
-    finally:
-        os.close(handle)
+    found = path.stat()
+    if not stat.S_ISREG(found.st_mode):
+        raise OSError(errno.EINVAL, "it is not a file", str(path))
+    if found.st_size > largest:
+        raise OSError(errno.EFBIG, os.strerror(errno.EFBIG), str(path))
+    return path.read_bytes()
 
 
 def read_text(path: Path, *, largest: int = LARGEST_READ) -> str:
@@ -299,8 +298,8 @@ def _is_alive(pid: str) -> bool:
         return False
     try:
         os.kill(int(pid), 0)
-    except ProcessLookupError:
-        return False
     except (PermissionError, OverflowError):
         return True
+    except ProcessLookupError:
+        return False
     return True

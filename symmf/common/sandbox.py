@@ -37,6 +37,8 @@ LARGEST = 16 << 30
 # Time grows with the file: no format takes a second for a megabyte.
 _SECONDS, _BYTES_PER_SECOND = 60.0, 1e6
 _TEXT = 300
+# The child ends itself at its limit; where it cannot, it is ended this much later.
+_STARTS_WITHIN = 30.0
 
 
 def read_in_child(
@@ -87,7 +89,7 @@ def read_in_child(
     # os.path: it does not raise for a name that no file can have.
     is_folder = os.path.isdir(path)  # noqa: PTH112
     size = 0 if is_folder else check_file(path, largest=largest)
-    request = {
+    request: dict[str, Any] = {
         "module": function.__module__,
         "name": function.__name__,
         "path": str(path.absolute()),
@@ -96,7 +98,7 @@ def read_in_child(
         "seconds": _SECONDS + size / _BYTES_PER_SECOND if seconds is None else seconds,
     }
     with _exchange_file() as exchange:
-        code = _run_child(request, exchange)
+        code = _run_child(path, request, exchange)
         if code != 0:
             raise _crash(path, code, request)
         return _answer(path, exchange, request)
@@ -109,22 +111,23 @@ def _exchange_file() -> IO[bytes]:
     return tempfile.TemporaryFile()  # pragma: no cover (not Linux)
 
 
-def _run_child(request: dict[str, Any], exchange: IO[bytes]) -> int:
+def _run_child(path: Path, request: dict[str, Any], exchange: IO[bytes]) -> int:
     """Run this module as a program that writes to ``exchange``; return how it ended."""
-    handle = exchange.fileno()
     try:
         return subprocess.run(
-            [sys.executable, "-P", "-m", "symmf.common.sandbox", str(handle)],
+            [sys.executable, "-P", "-m", "symmf.common.sandbox"],
             input=json.dumps(request).encode(),
-            stdout=subprocess.DEVNULL,
+            stdout=exchange,
             stderr=subprocess.DEVNULL,
-            pass_fds=(handle,),
+            timeout=request["seconds"] + _STARTS_WITHIN,
             # The same modules as here; threads would cost memory, and save no time.
             env=os.environ
             | {"PYTHONPATH": os.pathsep.join(sys.path)}
             | {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"},
             check=False,
         ).returncode
+    except subprocess.TimeoutExpired:
+        raise _too_long(path, request) from None
     except OSError as error:
         raise SymmfError(
             "The process that reads files could not be started "
@@ -171,18 +174,21 @@ def _as_error(path: Path, error: dict[str, Any], request: dict[str, Any]) -> Sym
 
 def _crash(path: Path, code: int, request: dict[str, Any]) -> DataError:
     """Return the error for a child that ended without an answer."""
-    if code in (-signal.SIGALRM, -signal.SIGXCPU):
-        return DataError(
-            f"{path} was not read: its reader was stopped after "
-            f"{request['seconds']:g} seconds. The file is damaged, or larger than can "
-            "be read here."
-        )
-    if code in (-signal.SIGKILL, -signal.SIGXFSZ):
-        return _too_large(path, request)
     how = signal.Signals(-code).name if code < 0 else f"exit code {code}"
+    if how in ("SIGALRM", "SIGXCPU"):
+        return _too_long(path, request)
+    if how in ("SIGKILL", "SIGXFSZ"):
+        return _too_large(path, request)
     return DataError(
         f"{path} is damaged: it made its reader crash ({how}). Get the file again, or "
         "write it anew with the program it came from."
+    )
+
+
+def _too_long(path: Path, request: dict[str, Any]) -> DataError:
+    return DataError(
+        f"{path} was not read: its reader was stopped after {request['seconds']:g} "
+        "seconds. The file is damaged, or larger than can be read here."
     )
 
 
@@ -195,18 +201,22 @@ def _too_large(path: Path, request: dict[str, Any]) -> DataError:
 
 
 def _half_of_memory() -> int:
+    if not hasattr(os, "sysconf"):  # Windows; there is no limit of memory either.
+        return 1 << 40
     return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2
 
 
 # In the child
 
 
-def _main(handle: int) -> None:
+def _main() -> None:
     """Call the function that standard input names; write what it gives."""
     from symmf.common import codec
 
     request = json.load(sys.stdin)
-    with os.fdopen(handle, "w+b") as exchange:
+    # Standard output is the exchange file: what a reader prints goes elsewhere.
+    with os.fdopen(os.dup(1), "w+b") as exchange:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
         try:
             # Our own code: its imports do not count against the limits.
             function = getattr(
@@ -233,8 +243,10 @@ def _describe(error: BaseException) -> dict[str, Any]:
 
 def _limit(memory: int, seconds: float) -> None:
     """Limit memory, time and files; no core is left for the user to find."""
-    import resource
-
+    try:
+        import resource
+    except ModuleNotFoundError:  # Windows; the caller alone watches the time.
+        return
     limits = {
         resource.RLIMIT_AS: _mapped() + memory,
         resource.RLIMIT_CPU: int(seconds) + 1,
@@ -261,4 +273,4 @@ def _mapped() -> int:
 
 
 if __name__ == "__main__":
-    _main(int(sys.argv[1]))
+    _main()

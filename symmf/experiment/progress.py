@@ -266,8 +266,8 @@ def missing_libraries(plan: Plan) -> dict[str, str]:
     return {
         method: (
             f"{waiting.count(method)} of {len(waiting)} trials use {method}, which "
-            f"needs {library}; they stay open. To run them, install it and repeat the "
-            f"command: {pip_line(extra)}"
+            f"needs {library}; they are left out. To run them, install it and repeat "
+            f"the command: {pip_line(extra)}"
         )
         for method, (library, extra) in REQUIRES.items()
         if method in waiting and importlib.util.find_spec(library) is None

@@ -33,7 +33,7 @@ from symmf.io.sniff import EDGE_WORDS
 from symmf.io.table import Table
 
 # Spreads further apart than this make one column decide.
-_FAR_APART = 100.0
+_FAR_APART = 10.0
 # Fewer lines than this are points, whatever they look like.
 _FEW_LINES = 5
 _Rows = npt.NDArray[np.intp]

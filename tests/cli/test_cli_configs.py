@@ -30,7 +30,7 @@ def test_configs_are_listed_and_printed(tmp_path):
     ("arguments", "sentence"),
     [
         (["configs", "quickstat"], "Did you mean 'quickstart'?"),
-        (["configs", "quickstart", "--copy", "."], "is there already"),
+        (["configs", "quickstart", "--copy", "."], "exists already"),
         (["configs", "--copy", "x"], "needs the NAME"),
         (["run", "quickstat"], "no shipped config of that name. Did you mean 'quick"),
     ],
@@ -42,32 +42,43 @@ def test_bad_names_get_a_sentence(arguments, sentence, capsys):
     assert sentence in capsys.readouterr().err
 
 
-@pytest.mark.parametrize(
-    ("words", "expected"),
-    [
-        (
-            "symmf configs coil",
-            {name for name in shipped.config_names() if name.startswith("coil")},
-        ),
-        ("symmf run quick", {"quickstart"}),
-        ("symmf run coil20 --only sym", {"symhals", "symmf", "symnmf"}),
-        ("symmf con", {"configs"}),
-    ],
-)
-def test_the_shell_completes_names(words, expected, capsys, monkeypatch):
+SHIPPED = {name for name in shipped.config_names() if name.startswith("coil")}
+COMPLETED = {
+    "symmf configs coil": SHIPPED,
+    "symmf run quick": {"quickstart"},
+    "symmf run coil20 --only sym": {"symhals", "symmf", "symnmf"},
+    "symmf con": {"configs"},
+    "symmf help con": {"configs"},
+    "symmf cluster x --method spec": {"spectral"},
+    "symmf cluster x --constraint sp": {"sparse_rows"},
+    "symmf select x --similarity mut": {"mutual_knn"},
+    "symmf tables --reference clustb": {"clustbench"},
+    "symmf plot lam": {"lambda"},
+    "symmf methods gn": {"gnmf"},
+    "symmf data verify coi": {"coil20"},
+}
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+@pytest.mark.parametrize("words", COMPLETED)
+def test_the_shell_completes_names(words, shell, capsys, monkeypatch):
+    *_, last = words.split()
+    typed = last if shell == "fish" else str(len(words.split()) - 1)
     variables = {
-        "_SYMMF_COMPLETE": "bash_complete",
+        "_SYMMF_COMPLETE": f"{shell}_complete",
         "COMP_WORDS": words,
-        "COMP_CWORD": str(len(words.split()) - 1),
+        "COMP_CWORD": typed,
     }
     for name, value in variables.items():
         monkeypatch.setitem(os.environ, name, value)
     with pytest.raises(SystemExit):
         main([])
-    found = dict(
-        reversed(line.split(",", 1)) for line in capsys.readouterr().out.splitlines()
-    )
-    assert {name for name, kind in found.items() if kind == "plain"} == expected
+    lines = capsys.readouterr().out.splitlines()
+    if shell == "zsh":  # kind, name and help, each on a line of its own
+        pairs = list(zip(lines[::3], lines[1::3], strict=True))
+    else:
+        pairs = [line.partition("\t")[0].split(",", 1) for line in lines]
+    assert {name for kind, name in pairs if kind == "plain"} == COMPLETED[words]
 
 
 def test_a_new_study_runs_as_it_is(symmf, tmp_path):

@@ -120,7 +120,8 @@ def test_fetch_shows_a_bar_on_a_terminal(tmp_path, monkeypatch):
         progress(10, 10)
         return []
 
-    monkeypatch.setattr("symmf.cli.data._on_terminal", lambda _: True)
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    monkeypatch.setenv("TERM", "xterm")
     monkeypatch.setattr("symmf.datasets.download.fetch", fetch)
     assert "tdt2: already there" in run("fetch", "tdt2", "--folder", tmp_path).output
 

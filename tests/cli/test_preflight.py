@@ -6,7 +6,6 @@ import importlib.util
 from types import SimpleNamespace
 
 import pytest
-from helpers.commands import symmf
 from helpers.runner_cases import write_config
 
 from symmf.errors import DataError, InputError
@@ -39,22 +38,22 @@ def test_too_little_memory_is_told_with_the_jobs_that_fit(
     assert progress.available_mb() is None or progress.available_mb() > 0
 
 
-def test_without_a_library_the_rest_is_run(tmp_path, capfd, monkeypatch):
+def test_without_a_library_the_rest_is_run(tmp_path, run, monkeypatch):
     find = importlib.util.find_spec
     monkeypatch.setattr(
         importlib.util, "find_spec", lambda n: None if n == "torch" else find(n)
     )
     config = write_config(tmp_path, "[instant, dsc]")
     results = tmp_path / "results"
-    code, _, err = symmf(capfd, "run", config, "--dry-run", "--results", results)
+    code, _, err = run("run", config, "--dry-run", "--results", results)
     assert (code, results.exists()) == (0, False)
-    assert "4 of 8 trials use dsc, which needs torch; they stay open." in err
+    assert "4 of 8 trials use dsc, which needs torch; they are left out." in err
     assert "pip install " in err
     assert "[deep]" in err
-    code, out, err = symmf(capfd, "run", config, "--results", results)
+    code, out, err = run("run", config, "--results", results)
     assert code == 0
     assert "Ran 4 trials." in out
-    assert "4 trials stay open" in err
+    assert "4 trials left out" in err
     (plan,) = make_plans([config], results=results, skip=["instant"])
     assert len(plan.missing()) == 4
 

@@ -73,11 +73,11 @@ def test_a_notice_is_shown_even_when_progress_is_not(kind, capfd):
     assert "tiny: The folder holds another config.\n" in capfd.readouterr().err
 
 
-def test_lines_say_that_a_lost_trial_is_begun_again(capfd):
+def test_lines_say_that_a_lost_trial_is_run_again(capfd):
     with Lines() as progress:
         progress(event("run_started", "a", total=1, done=0))
         progress(event("trial_lost", "a", trial="m", message="It was killed."))
-    assert "a: m: It was killed. It will be begun again." in capfd.readouterr().err
+    assert "a: m: It was killed. It will be run again." in capfd.readouterr().err
 
 
 def failure(status, count=1, message="why"):

@@ -79,7 +79,8 @@ def test_plot_one_experiment(folder: Path, tmp_path: Path) -> None:
     assert done.exit_code == 0
     assert (tmp_path / "figures" / "lambda_coil20" / "lambda.pdf").is_file()
     assert "Not drawn: lambda: no grid" in done.output
-    assert run(plot, "nothing").exit_code == 2
+    with pytest.raises(InputError, match="Did you mean 'lambda'"):
+        run(plot, "lamda", "--results", folder)
 
 
 def test_compare(folder: Path, tmp_path: Path) -> None:

@@ -58,7 +58,7 @@ def test_noise_is_told_to_be_noise_whatever_k_was_asked_for():
     for k in (3, "auto"):
         found = SymMF(k, random_state=0).fit(X).evidence_
         assert found.verdict == "none"
-        assert "rows without any clusters look the same" in found.sentence
+        assert "data without clusters look the same" in found.sentence
 
 
 def test_clear_clusters_are_told_to_be_clear():

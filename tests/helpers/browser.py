@@ -6,20 +6,16 @@ import base64
 import json
 import os
 import shutil
-import socket
-import struct
 import subprocess
 import time
-import urllib.request
 from pathlib import Path
-from types import TracebackType
 from typing import Any
 
 FLAGS = (
     *("--headless", "--no-sandbox", "--disable-gpu", "--disable-quic"),
     *("--no-first-run", "--disable-background-networking", "--disable-sync"),
     *("--disable-component-update", "--disable-dev-shm-usage"),
-    *("--remote-debugging-port=0", "--window-size=1280,1600"),
+    *("--remote-debugging-pipe", "--window-size=1280,1600"),
 )
 
 
@@ -30,22 +26,33 @@ def chromium() -> str | None:
 
 
 class Browser:
-    """One page in one browser, driven through its debugging socket."""
+    """One page in one browser, driven through a pair of pipes."""
 
     def __init__(self, folder: Path, page: Path, *flags: str) -> None:
         program = chromium()
         assert program is not None
         self.messages: list[str] = []
         self.count = 0
+        self.session: dict[str, str] = {}
         self.log = (folder / "chromium.log").open("wb")
+        # Chromium reads commands from descriptor 3 and writes answers to 4.
+        commands, ours = os.pipe()
+        answers, theirs = os.pipe()
+        start = f'exec "$0" "$@" 3<&{commands} 4>&{theirs}'
         profile = f"--user-data-dir={folder / 'profile'}"
         self.process = subprocess.Popen(
-            [program, *FLAGS, *flags, profile, "about:blank"],
+            ["bash", "-c", start, program, *FLAGS, *flags, profile],
+            pass_fds=(commands, theirs),
             stdout=self.log,
             stderr=self.log,
         )
+        os.close(commands)
+        os.close(theirs)
+        self.commands, self.answers = os.fdopen(ours, "wb"), os.fdopen(answers, "rb")
         try:
-            self._connect(folder / "profile" / "DevToolsActivePort")
+            target = self.call("Target.createTarget", url="about:blank")["targetId"]
+            attached = self.call("Target.attachToTarget", targetId=target, flatten=True)
+            self.session = {"sessionId": attached["sessionId"]}
             for domain in ("Runtime", "Log", "Page", "Network"):
                 self.call(f"{domain}.enable")
             self.call("Page.navigate", url=page.as_uri())
@@ -56,33 +63,12 @@ class Browser:
             self.close()
             raise
 
-    def _connect(self, port_file: Path) -> None:
-        deadline = time.monotonic() + 60
-        while not port_file.exists() or not port_file.read_text().strip():
-            assert time.monotonic() < deadline, "Chromium did not start"
-            time.sleep(0.05)
-        port = int(port_file.read_text().splitlines()[0])
-        with urllib.request.urlopen(f"http://127.0.0.1:{port}/json/list") as answer:
-            pages = json.load(answer)
-        url = next(p["webSocketDebuggerUrl"] for p in pages if p["type"] == "page")
-        path = "/" + url.split("/", 3)[3]
-        self.socket = socket.create_connection(("127.0.0.1", port), timeout=60)
-        key = base64.b64encode(os.urandom(16)).decode()
-        self.socket.sendall(
-            f"GET {path} HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nUpgrade: websocket\r\n"
-            f"Connection: Upgrade\r\nSec-WebSocket-Key: {key}\r\n"
-            "Sec-WebSocket-Version: 13\r\n\r\n".encode()
-        )
-        head = b""
-        while not head.endswith(b"\r\n\r\n"):
-            head += self.socket.recv(1)
-        assert b" 101 " in head.splitlines()[0]
-
     def call(self, method: str, **params: Any) -> dict[str, Any]:
         """Send a command and return its result; note what the page says meanwhile."""
         self.count += 1
-        text = json.dumps({"id": self.count, "method": method, "params": params})
-        self._send(text.encode())
+        request = {"id": self.count, "method": method, "params": params}
+        self.commands.write(json.dumps(request | self.session).encode() + b"\0")
+        self.commands.flush()
         while True:
             message = json.loads(self._receive())
             if message.get("id") == self.count:
@@ -154,53 +140,23 @@ class Browser:
         )
         path.write_bytes(base64.b64decode(answer["data"]))
 
-    def _send(self, data: bytes) -> None:
-        mask = os.urandom(4)
-        n = len(data)
-        if n < 126:
-            head = struct.pack("!BB", 0x81, 0x80 | n)
-        elif n < 65536:
-            head = struct.pack("!BBH", 0x81, 0x80 | 126, n)
-        else:
-            head = struct.pack("!BBQ", 0x81, 0x80 | 127, n)
-        body = bytes(byte ^ mask[i % 4] for i, byte in enumerate(data))
-        self.socket.sendall(head + mask + body)
-
     def _receive(self) -> bytes:
-        data, last = b"", False
-        while not last:
-            first, second = self._read(2)
-            last, n = bool(first & 0x80), second & 0x7F
-            if n == 126:
-                (n,) = struct.unpack("!H", self._read(2))
-            elif n == 127:
-                (n,) = struct.unpack("!Q", self._read(8))
-            data += self._read(n)
-        return data
-
-    def _read(self, n: int) -> bytes:
-        data = b""
-        while len(data) < n:
-            piece = self.socket.recv(n - len(data))
-            assert piece, "Chromium closed the connection"
-            data += piece
-        return data
+        """Return the next message; a zero byte ends it."""
+        message = bytearray()
+        while (byte := self.answers.read(1)) != b"\0":
+            assert byte, "Chromium closed the connection"
+            message += byte
+        return bytes(message)
 
     def close(self) -> None:
         """End the browser that was started here."""
         self.process.terminate()
         self.process.wait(timeout=30)
-        if hasattr(self, "socket"):
-            self.socket.close()
-        self.log.close()
+        for stream in (self.commands, self.answers, self.log):
+            stream.close()
 
     def __enter__(self) -> Browser:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()

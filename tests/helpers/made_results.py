@@ -15,15 +15,7 @@ from symmf.experiment.store.trials_table import TRACE_COLUMNS, trial_columns
 TRIAL_COLUMNS = tuple(trial_columns())
 
 PAPER_METHODS = (
-    "kmeans",
-    "nmf",
-    "spectral",
-    "symhals",
-    "snmf",
-    "symnmf",
-    "gnmf",
-    "dsc",
-    "symmf",
+    *("kmeans", "nmf", "spectral", "symhals", "snmf", "symnmf", "gnmf", "dsc", "symmf"),
 )
 TITLES = {"kmeans": "K-means", "symmf": "SymMF (published)", "dsc": "DSC"}
 
@@ -103,30 +95,22 @@ def write(
     (here / "experiment.yaml").write_text(yaml.safe_dump(config, sort_keys=False))
     given = config["dataset"]
     name = given["name"] if isinstance(given, dict) else given
-    (here / "provenance.json").write_text(
-        json.dumps(
-            {
-                "command": f"symmf run configs/{config['name']}.yaml",
-                "version": "0.1.0",
-                "python": "3.11.7",
-                "dataset": {
-                    "name": name,
-                    "title": title or name,
-                    "n_samples": sizes[0],
-                    "n_features": sizes[1],
-                    "n_classes": sizes[2],
-                },
-                "packages": {"numpy": "2.3.0", "scipy": "1.17.1"},
-                "facts": {
-                    "data_digest": "made up",
-                    "n_samples": sizes[0],
-                    "n_features": sizes[1],
-                    "class_sizes": [sizes[0] // sizes[2]] * sizes[2],
-                    "behaviours": {},
-                },
-            }
-        )
-    )
+    n, m, k = sizes
+    shape = {"n_samples": n, "n_features": m}
+    provenance = {
+        "command": f"symmf run configs/{config['name']}.yaml",
+        "version": "0.1.0",
+        "python": "3.11.7",
+        "dataset": {"name": name, "title": title or name, "n_classes": k, **shape},
+        "packages": {"numpy": "2.3.0", "scipy": "1.17.1"},
+        "facts": {
+            "data_digest": "made up",
+            "class_sizes": [n // k] * k,
+            "behaviours": {},
+            **shape,
+        },
+    }
+    (here / "provenance.json").write_text(json.dumps(provenance))
     return here
 
 
@@ -181,14 +165,8 @@ def table_experiment(
                     name, dataset, k, t, e, ac, seconds=seconds, **{"lambda": lam}
                 )
                 if (e["name"], k, t) in fail:
-                    row.update(
-                        status="failed",
-                        ac="",
-                        nmi="",
-                        ari="",
-                        nmi_max="",
-                        message="ValueError: the graph has no edges",
-                    )
+                    row |= dict.fromkeys(("ac", "nmi", "ari", "nmi_max"), "")
+                    row |= {"status": "failed", "message": "the graph has no edges"}
                 rows.append(row)
     config = {
         "name": name,
@@ -203,26 +181,15 @@ def table_experiment(
     return write(folder, config, rows, title=title, sizes=sizes)
 
 
-def lambda_experiment(
-    folder: Path, name="lambda_coil20", dataset="coil20", k=5, n_trials=10, slope=-0.05
-):
-    """Write a study of the proposed method over a grid of lambda."""
-    rng = np.random.default_rng(7)
-    grid = [0, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0]
+def _sweep(folder, name, dataset, ks, grid, n_trials, score, **keys):
+    """Write a study of the proposed method, published and converged, over lambda."""
     entries = [
         entry("symmf", name="symmf_published", label="SymMF (published)", primary=True),
         entry("symmf", name="symmf_converged", label="SymMF (run to convergence)"),
     ]
     rows = [
-        trial_row(
-            name,
-            dataset,
-            k,
-            t,
-            e,
-            0.75 + slope * lam + 0.02 * i + 0.02 * rng.normal(),
-            **{"lambda": lam},
-        )
+        trial_row(name, dataset, k, t, e, score(k, i, lam), **{"lambda": lam})
+        for k in ks
         for i, e in enumerate(entries)
         for lam in grid
         for t in range(n_trials)
@@ -231,42 +198,33 @@ def lambda_experiment(
         "name": name,
         "role": "sensitivity",
         "dataset": dataset,
-        "n_clusters": [k],
+        "n_clusters": list(ks),
         "trials": n_trials,
-        "lambda": grid,
         "methods": entries,
+        **keys,
     }
     return write(folder, config, rows)
+
+
+def lambda_experiment(
+    folder: Path, name="lambda_coil20", dataset="coil20", k=5, n_trials=10, slope=-0.05
+):
+    """Write a study of the proposed method over a grid of lambda."""
+    rng = np.random.default_rng(7)
+    grid = [0, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0]
+
+    def score(_k, i, lam):
+        return 0.75 + slope * lam + 0.02 * i + 0.02 * rng.normal()
+
+    return _sweep(folder, name, dataset, [k], grid, n_trials, score, **{"lambda": grid})
 
 
 def regularization_experiment(folder: Path, n_trials=10, gain=0.004):
+    """Write a study with and without the regulariser over the number of clusters."""
     rng = np.random.default_rng(8)
-    ks = [2, 4, 6, 8, 10, 12, 14, 16, 18, 20]
-    entries = [
-        entry("symmf", name="symmf_published", label="SymMF (published)", primary=True),
-        entry("symmf", name="symmf_converged", label="SymMF (run to convergence)"),
-    ]
-    rows = [
-        trial_row(
-            "regularization",
-            "coil20",
-            k,
-            t,
-            e,
-            0.95 - 0.015 * k + gain * k * (lam > 0) + 0.01 * rng.normal(),
-            **{"lambda": lam},
-        )
-        for k in ks
-        for e in entries
-        for lam in (0, 0.5)
-        for t in range(n_trials)
-    ]
-    config = {
-        "name": "regularization",
-        "role": "sensitivity",
-        "dataset": "coil20",
-        "n_clusters": ks,
-        "trials": n_trials,
-        "methods": entries,
-    }
-    return write(folder, config, rows)
+
+    def score(k, _i, lam):
+        return 0.95 - 0.015 * k + gain * k * (lam > 0) + 0.01 * rng.normal()
+
+    ks, name = range(2, 21, 2), "regularization"
+    return _sweep(folder, name, "coil20", ks, (0, 0.5), n_trials, score)

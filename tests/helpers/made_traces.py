@@ -16,70 +16,55 @@ from helpers.made_results import (
     trial_row,
     write,
 )
+from symmf.experiment.store.trials_table import TRACE_COLUMNS
 
+# name: solver, label, rate, iterations, seconds per iteration, nonnegative, split
 CURVES = {
-    # name: solver, label, rate, iterations, seconds per iteration, nonnegative, split
     "algorithm1": ("columnwise", "Algorithm 1", 0.4, 100, 2e-4, False, True),
     "algorithm1_nonnegative": (
-        "columnwise",
-        "Algorithm 1, H ≥ 0",
-        0.05,
-        400,
-        2e-4,
-        True,
-        True,
+        *("columnwise", "Algorithm 1, H ≥ 0", 0.05, 400, 2e-4, True, True),
     ),
     "sym_anls": ("sym_anls", "SymANLS", 0.03, 400, 6e-4, True, True),
     "admm": ("admm", "ADMM", 0.025, 400, 5e-4, True, True),
     "algorithm2": ("projected_gradient", "Algorithm 2", 0.05, 1000, 1e-4, False, False),
     "algorithm2_nonnegative": (
-        "projected_gradient",
-        "Algorithm 2, H ≥ 0",
-        0.03,
-        1000,
-        1e-4,
-        True,
-        False,
+        *("projected_gradient", "Algorithm 2, H ≥ 0", 0.03, 1000, 1e-4, True, False),
     ),
     "newton": ("newton", "SymNMF-Newton", 0.3, 60, 4e-3, True, False),
     "fixed_small": ("fixed_step", "fixed step 1e-4", 0.002, 1000, 1e-4, True, False),
     "fixed_large": ("fixed_step", "fixed step 1e-3", 0.01, 1000, 1e-4, True, False),
 }
+
+
+def panel(title: str, x: str, y: str, methods: str, **more: str) -> dict[str, Any]:
+    return {"title": title, "x": x, "y": y, "methods": methods.split(), **more}
+
+
 PANELS = [
-    {
-        "title": "Algorithm 1",
-        "x": "iteration",
-        "y": "split_error",
-        "methods": ["algorithm1", "sym_anls", "admm"],
-        "note": "Mixed comparison as in the paper: Algorithm 1 is unconstrained, the "
+    panel(
+        *("Algorithm 1", "iteration", "split_error", "algorithm1 sym_anls admm"),
+        note="Mixed comparison as in the paper: Algorithm 1 is unconstrained, the "
         "others keep H ≥ 0.",
-    },
-    {
-        "title": "Algorithm 1, fair",
-        "x": "iteration",
-        "y": "split_error",
-        "methods": ["algorithm1_nonnegative", "sym_anls", "admm"],
-        "note": "Fair comparison: all keep H ≥ 0 and share the start.",
-    },
-    {
-        "title": "Algorithm 2",
-        "x": "iteration",
-        "y": "error",
-        "methods": ["algorithm2", "newton", "fixed_large"],
-    },
-    {
-        "title": "Algorithm 2 over time",
-        "x": "seconds",
-        "y": "error",
-        "methods": ["algorithm2_nonnegative", "newton", "fixed_large"],
-    },
-    {
-        "title": "Adaptive and fixed steps",
-        "x": "iteration",
-        "y": "error",
-        "methods": ["algorithm2_nonnegative", "fixed_small", "fixed_large", "gone"],
-    },
+    ),
+    panel(
+        *("Algorithm 1, fair", "iteration", "split_error"),
+        "algorithm1_nonnegative sym_anls admm",
+        note="Fair comparison: all keep H ≥ 0 and share the start.",
+    ),
+    panel("Algorithm 2", "iteration", "error", "algorithm2 newton fixed_large"),
+    panel(
+        *("Algorithm 2 over time", "seconds", "error"),
+        "algorithm2_nonnegative newton fixed_large",
+    ),
+    panel(
+        *("Adaptive and fixed steps", "iteration", "error"),
+        "algorithm2_nonnegative fixed_small fixed_large gone",
+    ),
 ]
+
+
+def trace_row(*values: Any) -> dict[str, Any]:
+    return dict(zip(TRACE_COLUMNS, values, strict=True))
 
 
 def convergence_experiment(folder: Path, n_trials=6, panels=PANELS, rises=False):
@@ -109,20 +94,9 @@ def convergence_experiment(folder: Path, n_trials=6, panels=PANELS, rises=False)
             if rises:
                 errors[5] = errors[3]
             for i, err in zip(its, errors, strict=True):
-                traces.append(
-                    {
-                        "experiment": "convergence",
-                        "dataset": "synthetic",
-                        "n_clusters": 5,
-                        "trial": t,
-                        "method": name,
-                        "lambda": "",
-                        "iteration": i,
-                        "error": err,
-                        "split_error": err * 1.1 if split else "",
-                        "seconds": i * pace,
-                    }
-                )
+                about = ("convergence", "synthetic", 5, t, name, "")
+                values = (i, err, err * 1.1 if split else "", i * pace)
+                traces.append(trace_row(*about, *values))
     config = {
         "name": "convergence",
         "role": "convergence",
@@ -198,20 +172,8 @@ def traced_experiment(folder: Path, name: str, entries: list[dict[str, Any]]) ->
             )  # fmt: skip
             for i in range(e.get("steps", 30)):
                 error = 10 + number if i == 0 else 0.5**i + 0.01 * (t + 1)
-                traces.append(
-                    {
-                        "experiment": name,
-                        "dataset": "coil20",
-                        "n_clusters": 4,
-                        "trial": t,
-                        "method": e["name"],
-                        "lambda": weight,
-                        "iteration": i,
-                        "error": error,
-                        "split_error": "",
-                        "seconds": i * 1e-3 * (number + 1),
-                    }
-                )
+                about = (name, "coil20", 4, t, e["name"], weight)
+                traces.append(trace_row(*about, i, error, "", i * 1e-3 * (number + 1)))
     config = {
         "name": name,
         "title": "COIL-20",

@@ -38,11 +38,14 @@ def confidence(by_rule: dict[str, int], k: int) -> str:
     verb = "agrees" if agree == 1 else "agree"
     said = f"{agree} of {len(rules)} rules {verb}"
     if len(rules) < len(RULES):
-        return f"{said}: how often that is right was not measured for such data."
+        return (
+            f"{said}: how often such agreement is right was not measured for data of "
+            "this kind."
+        )
     case = str(agree) if agree >= 3 else "fewer"
     rates = hit_rates()["by_agreement"][case]
-    unknown = "" if agree >= 3 else "; the number of clusters is not known well"
+    unknown = "" if agree >= 3 else "; the number of clusters is uncertain"
     return (
-        f"{said}{unknown}: on benchmark data where so many did, the number was right "
+        f"{said}{unknown}: on benchmark data with such agreement the number was right "
         f"on {rates['right']} of {rates['sets']} sets."
     )

@@ -33,9 +33,9 @@ _HEADS: dict[Verdict, str] = {
     "none": "No evidence for these clusters",
 }
 _GAPS: dict[Verdict | None, str] = {
-    "clear": "the gaps between groups are larger than chance makes them",
-    "weak": "the gaps between groups are hardly larger than chance's",
-    None: "whether chance makes such groups cannot be tested for these data",
+    "clear": "the gaps between groups are larger than expected by chance",
+    "weak": "the gaps between groups are hardly larger than expected by chance",
+    None: "whether such groups arise by chance cannot be tested for these data",
 }
 
 
@@ -88,10 +88,10 @@ class Evidence:
         """The verdict and its reason."""
         verdict, structure = self.verdict, self.structure
         if verdict is None:
-            return "Whether these are clusters could not be tested: too few rows."
+            return "Whether these are clusters was not tested."
         if structure is not None and structure.verdict == "none":
             found = "No clusters were found" if self.n_clusters == 1 else _HEADS["none"]
-            return f"{found}: rows without any clusters look the same."
+            return f"{found}: data without clusters look the same."
         gaps = _GAPS[None if structure is None else structure.verdict]
         if self.stability is None:
             return f"{_HEADS[verdict]}: {gaps}."

@@ -82,10 +82,11 @@ class Selection:
         """The number in words, with what speaks for it and how often that is right."""
         sure = confidence(self.by_rule, self.best)
         if self.n_clusters == 1:
-            said = "No clusters were found: rows without any clusters look the same."
+            said = "No clusters were found: data without clusters look the same."
             if self.best > 1:
-                said += f" If there must be clusters, {self.best} score best"
-                said += "." if self.runner_up is None else f", then {self.runner_up}."
+                said += f" If there must be clusters, K = {self.best} scores best"
+                said += f"; second best: {self.runner_up}" if self.runner_up else ""
+                said += "."
             return said
         said = f"{self.n_clusters} clusters"
         if self.runner_up is not None:
