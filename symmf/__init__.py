@@ -21,27 +21,19 @@ if TYPE_CHECKING:
     from symmf.solvers.path import factorize_path
 
 # Public names are imported on first use, so that `symmf --help` stays fast.
-_PUBLIC = {
-    "CONSTRAINTS": "symmf.constraints",
-    "Factorization": "symmf.solvers",
-    "METHODS": "symmf.clustering",
-    "SIMILARITIES": "symmf.similarity",
-    "SOLVERS": "symmf.solvers",
-    "Selection": "symmf.clustering.symmf.select",
-    "Stop": "symmf.solvers",
-    "ConsensusSymMF": "symmf.clustering.symmf.consensus",
-    "Dataset": "symmf.datasets",
-    "SymMF": "symmf.clustering.symmf.estimator",
-    "accuracy": "symmf.metrics",
-    "ari": "symmf.metrics",
-    "build_similarity": "symmf.similarity",
-    "factorize": "symmf.solvers",
-    "factorize_path": "symmf.solvers.path",
-    "load_dataset": "symmf.datasets",
-    "nmi": "symmf.metrics",
-    "regularise": "symmf.similarity",
-    "select": "symmf.clustering.symmf.select",
+_MODULES = {
+    "symmf.clustering": ("METHODS",),
+    "symmf.clustering.symmf.consensus": ("ConsensusSymMF",),
+    "symmf.clustering.symmf.estimator": ("SymMF",),
+    "symmf.clustering.symmf.select": ("Selection", "select"),
+    "symmf.constraints": ("CONSTRAINTS",),
+    "symmf.datasets": ("Dataset", "load_dataset"),
+    "symmf.metrics": ("accuracy", "ari", "nmi"),
+    "symmf.similarity": ("SIMILARITIES", "build_similarity", "regularise"),
+    "symmf.solvers": ("SOLVERS", "Factorization", "Stop", "factorize"),
+    "symmf.solvers.path": ("factorize_path",),
 }
+_PUBLIC = {name: module for module, names in _MODULES.items() for name in names}
 
 __all__ = [
     "CONSTRAINTS",

@@ -20,14 +20,14 @@ from symmf.app.evidence import (
 )
 from symmf.app.groups import Group, describe_groups
 from symmf.app.stages import Stages
-from symmf.app.task import Task, merged, parameters_of
+from symmf.app.task import Task, merged, parameters_of, refusals_of
 from symmf.clustering import METHODS, SymMF
 from symmf.clustering.labels import number_by_size
 from symmf.clustering.symmf.communities import count_communities
 from symmf.clustering.symmf.evidence import Evidence
 from symmf.clustering.symmf.outliers import THRESHOLD
 from symmf.common.notation import FloatArray, LabelArray
-from symmf.errors import InputError, SymmfError, SymmfWarning
+from symmf.errors import InputError, SymmfWarning
 from symmf.io.choose import far_apart
 from symmf.metrics import METRICS
 
@@ -213,20 +213,8 @@ def fit(
     given = {"random_state": seed, **parameters, "n_clusters": n_clusters}
     known = parameters_of(method)
     given = {name: value for name, value in given.items() if name in known}
-    try:
+    with refusals_of(method):
         return METHODS[method](**given).fit(X)
-    except SymmfError:
-        raise
-    except MemoryError as error:
-        size = getattr(X, "shape", ("?", "?"))
-        raise InputError(
-            f"{method}: there is not enough memory for {size[0]} samples of {size[1]} "
-            f"values ({str(error) or 'no size given'}). Use fewer samples or columns."
-        ) from error
-    except (ValueError, TypeError, OverflowError, ArithmeticError) as error:
-        raise InputError(f"{method}: {error}") from error
-    except ImportError as error:
-        raise InputError(str(error)) from error
 
 
 def _units(task: Task, model: Any) -> tuple[list[str], list[str]]:

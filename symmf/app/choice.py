@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from symmf.app.task import Task, merged
+from symmf.app.task import Task, merged, refusals_of
 from symmf.clustering.symmf.communities import count_communities
 from symmf.clustering.symmf.select import Selection, select
 from symmf.clustering.symmf.structure import LARGEST
-from symmf.errors import InputError, SymmfError
+from symmf.errors import InputError
 
 #: of fewer samples no number of clusters is chosen
 FEWEST = 4
@@ -42,22 +42,18 @@ def select_for(
         raise InputError(f"{n} samples are too few to choose a number of clusters.")
     given = merged(task.parameters, parameters or {})
     given = {name: v for name, v in given.items() if name in _OF_SIMILARITY}
-    with warnings.catch_warnings(), np.errstate(all="ignore"):
+    numbers = range(2, LARGEST + 1) if n_clusters is None else n_clusters
+    with warnings.catch_warnings(), np.errstate(all="ignore"), refusals_of("select"):
         warnings.simplefilter("ignore")
-        try:
-            found = select(
-                task.X,
-                range(2, LARGEST + 1) if n_clusters is None else n_clusters,
-                laplacian_weight,
-                n_subsamples=n_subsamples,
-                random_state=seed,
-                **given,
-            )
-            return _of_graph(task, found) if task.data.kind == "graph" else found
-        except SymmfError:
-            raise
-        except (ValueError, TypeError, ArithmeticError) as error:
-            raise InputError(f"select: {error}") from error
+        found = select(
+            task.X,
+            numbers,
+            laplacian_weight,
+            n_subsamples=n_subsamples,
+            random_state=seed,
+            **given,
+        )
+    return _of_graph(task, found) if task.data.kind == "graph" else found
 
 
 def _of_graph(task: Task, found: Selection) -> Selection:

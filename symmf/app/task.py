@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import inspect
 import warnings
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -14,7 +15,7 @@ from scipy import sparse
 from symmf.clustering import METHODS
 from symmf.clustering.symmf.recipe import recipe_of_columns
 from symmf.common.notation import AnyMatrix, FloatArray
-from symmf.errors import DataError, InputError
+from symmf.errors import DataError, InputError, SymmfError
 from symmf.features.columns import MixedColumns
 from symmf.features.text import LSA, TermWeights, are_english, count_terms
 from symmf.io.matrix import UserMatrix
@@ -302,3 +303,16 @@ def merged(given: Mapping[str, Any], over: Mapping[str, Any]) -> dict[str, Any]:
 def parameters_of(method: str) -> Mapping[str, Any]:
     """Return the parameters of a method."""
     return inspect.signature(METHODS[method]).parameters
+
+
+@contextmanager
+def refusals_of(who: str) -> Iterator[None]:
+    """Turn what a library says of data or parameters into a sentence of ours."""
+    try:
+        yield
+    except SymmfError:
+        raise
+    except (ValueError, TypeError, ArithmeticError) as error:
+        raise InputError(f"{who}: {error}") from error
+    except ImportError as error:
+        raise InputError(str(error)) from error
