@@ -70,6 +70,24 @@ def test_outliers_may_belong_to_no_cluster():
     assert "lies apart from all others and belong" in " ".join(page.split())
 
 
+@pytest.mark.parametrize(
+    ("factors", "shown"),
+    [
+        ([1] * 6 + [20] * 6, "may decide alone"),
+        ([1] * 11 + [1e4], "were divided by their ranges"),
+        ([1] * 12, None),
+    ],
+)
+def test_the_page_says_what_became_of_units(factors, shown):
+    X, _ = make_blobs(120, 12, centers=3, random_state=0)
+    task = make_task(UserMatrix(X=X * factors, y=None))
+    page = render_page(answer(task, 3), title="t", command="")
+    assert (shown is None) == ("times as much as" not in page)
+    assert shown is None or shown in page
+    left = make_task(task.data, standardize=False)
+    assert "times as much as" not in render_page(answer(left, 3), title="", command="")
+
+
 def test_stages_are_told_and_timed():
     told = []
     found = answer(make_task(blobs()), 3, stages=Stages(told.append))
