@@ -58,7 +58,7 @@ class Answer:
     compared : Compared
         The rows in which samples are compared and drawn.
     outliers : array of bool or None
-        Which rows lie apart.
+        Which rows are outliers.
     membership : array or None
         How surely each row belongs to its cluster.
     """
@@ -190,7 +190,7 @@ def scores_against(y: LabelArray | None, labels: LabelArray) -> dict[str, float]
 def _row_by_row(
     model: Any, labels: LabelArray, check_stability: bool
 ) -> tuple[Any, FloatArray | None]:
-    """Return which rows lie apart, and how surely each belongs to its cluster."""
+    """Return which rows are outliers, and how surely each belongs to its cluster."""
     outliers = membership = None
     if not isinstance(model, SymMF):
         return None, None

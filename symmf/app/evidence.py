@@ -21,7 +21,7 @@ from symmf.common.notation import FloatArray, LabelArray
 from symmf.similarity.graphs.neighbours import nearest_neighbours
 
 _NEIGHBOURS = 10
-#: above this many, links between neighbours and rows that lie apart are not counted
+#: above this many, links between neighbours and outliers are not counted
 MANY_ROWS = 20_000
 
 

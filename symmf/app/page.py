@@ -16,7 +16,7 @@ from symmf.common import html
 from symmf.metrics import silhouettes
 
 _LONGEST_NAME = 40
-# At most so many samples that lie apart are named.
+# At most so many outliers are named.
 _NAMED_APART = 10
 
 
@@ -90,7 +90,7 @@ def _tiles(found: Answer) -> list[tuple[str, str, str]]:
 
 
 def _apart(found: Answer) -> dict[str, Any] | None:
-    """Return facts about samples that lie apart, and those between clusters."""
+    """Return facts about outliers and about samples between clusters."""
     if found.outliers is None:
         return None
     rows = np.flatnonzero(found.outliers)
