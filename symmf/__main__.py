@@ -78,8 +78,8 @@ def _check_memory() -> None:
     limit, _ = resource.getrlimit(resource.RLIMIT_AS)
     if limit != resource.RLIM_INFINITY and limit < LEAST_MEMORY:
         _write(
-            f"Error: A process may have {limit >> 20} MB of memory here (ulimit -v); "
-            f"symmf needs at least {LEAST_MEMORY >> 20}. Raise the limit.\n"
+            f"Error: Processes are limited to {limit >> 20} MB of memory (ulimit -v); "
+            f"symmf needs at least {LEAST_MEMORY >> 20} MB. Raise the limit.\n"
         )
         sys.exit(2)
 
@@ -98,9 +98,9 @@ def _defect(problem: Exception) -> str:
     what = ascii(str(problem))[1:-1][:300]
     kind = type(problem).__name__
     return (
-        f"Error: symmf met something that it did not expect ({kind}: {what}). This is "
-        "a defect; finished results are kept. Please report it with the command; "
-        f"{TRACEBACK}=1 in the environment shows where it happened.\n"
+        f"Error: An unexpected error occurred ({kind}: {what}). This is a bug in "
+        "symmf; finished results are kept. Please report it with the command you "
+        f"typed. With {TRACEBACK}=1 in the environment the traceback is shown.\n"
     )
 
 

@@ -60,7 +60,7 @@ def check_constraint(constraint: Constraint) -> None:
     """
     kind = type(constraint)
     assert isinstance(constraint, Constraint), (
-        f"{kind.__name__} is no symmf.constraints.Constraint."
+        f"{kind.__name__} is not a symmf.constraints.Constraint."
     )
     assert CONSTRAINTS.get(constraint.name, kind) is kind, (
         f"{kind.__name__} has no name of its own: {constraint.name!r} is a set of "
@@ -99,10 +99,10 @@ def _check_start(constraint: Constraint, n: int, k: int) -> None:
 
 def _check_array(where: str, found: Any, like: FloatArray) -> None:
     """Ask for a real array of this shape in which all entries are numbers."""
-    assert isinstance(found, np.ndarray), f"{where} returns no array."
+    assert isinstance(found, np.ndarray), f"{where} does not return an array."
     assert found.shape == like.shape, f"{where} returns {found.shape} for {like.shape}."
     assert found.dtype.kind == "f", f"{where} returns the type {found.dtype}."
-    assert np.isfinite(found).all(), f"{where} has entries that are no numbers."
+    assert np.isfinite(found).all(), f"{where} has entries that are not numbers."
 
 
 def _check_projection(
@@ -173,7 +173,7 @@ def check_solver(solver: Solver) -> None:
     >>> check_solver(SOLVERS["projected_gradient"]())
     """
     name = type(solver).__name__
-    assert isinstance(solver, Solver), f"{name} is no symmf.solvers.Solver."
+    assert isinstance(solver, Solver), f"{name} is not a symmf.solvers.Solver."
     _check_pickles(solver)
     unknown = [known for known in solver.constraints if known not in CONSTRAINTS]
     assert not unknown, f"{name}: there is no set {unknown[0]!r}."

@@ -176,7 +176,7 @@ class Open(Ball):
 @pytest.mark.parametrize(
     ("kind", "sentence"),
     [
-        (object, "is no symmf.constraints.Constraint"),
+        (object, "is not a symmf.constraints.Constraint"),
         (Nameless, "no name of its own"),
         (Taken, "'nonnegative' is a set of symmf"),
         (Open, "Pickling Open failed"),
@@ -184,7 +184,7 @@ class Open(Ball):
         (Moves, "changes its argument"),
         (OneArgument, "takes 2 positional arguments"),
         (Whole, "returns the type int"),
-        (Undefined, "no numbers"),
+        (Undefined, "not numbers"),
         (Outside, "start is not in the set"),
         (Starts, "start is not in the set"),
         (Restarts, "two answers for one seed"),
@@ -280,7 +280,7 @@ class Fails(Steps):
 @pytest.mark.parametrize(
     ("kind", "sentence"),
     [
-        (object, "is no symmf.solvers.Solver"),
+        (object, "is not a symmf.solvers.Solver"),
         (UnknownSet, "no set 'positive'"),
         (Writes, "changes its inputs"),
         (Elsewhere, "first iterate is not the start"),

@@ -148,7 +148,7 @@ def _answer(path: Path, exchange: IO[bytes], request: dict[str, Any]) -> Any:
     except Exception as problem:
         # The child parsed a file that may be forged: it may have written anything.
         raise DataError(
-            f"{path} is damaged: its reader did not hand back what it should "
+            f"{path} is damaged: its reader returned something unexpected "
             f"({type(problem).__name__})."
         ) from problem
     raise _as_error(path, error, request)
@@ -181,7 +181,7 @@ def _crash(path: Path, code: int, request: dict[str, Any]) -> DataError:
         return _too_large(path, request)
     return DataError(
         f"{path} is damaged: it made its reader crash ({how}). Get the file again, or "
-        "write it anew with the program it came from."
+        "export it again from the program it came from."
     )
 
 
