@@ -91,7 +91,9 @@ def cli() -> None:
     The paper's data:   symmf data fetch all
     The paper's study:  symmf run coil20
     Your own data:      symmf cluster FILE -k 5
-    Completion (bash):  eval "$(_SYMMF_COMPLETE=bash_source symmf)"
+    Completion, bash:   eval "$(_SYMMF_COMPLETE=bash_source symmf)"
+    Completion, zsh:    eval "$(_SYMMF_COMPLETE=zsh_source symmf)"
+    Completion, fish:   _SYMMF_COMPLETE=fish_source symmf | source
     """  # noqa: D301 - click reads the backspace as "keep these lines"
 
 

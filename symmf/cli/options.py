@@ -1,7 +1,7 @@
 """Options that several commands share, and what the shell completes.
 
-Switch completion on for bash with ``eval "$(_SYMMF_COMPLETE=bash_source symmf)"``; zsh
-and fish likewise. Names are collected when the user presses Tab.
+How completion is switched on stands in ``symmf --help``. Names are collected when the
+user presses Tab.
 """
 
 from __future__ import annotations
