@@ -1,4 +1,4 @@
-"""Parse files that nobody vouches for in a child process, so that nothing can crash.
+"""Parse untrusted files in a child process, so that nothing can crash.
 
 Readers of binary formats are C code that trusts what it reads: a damaged file can make
 them crash, take all memory or never end. :func:`read_in_child` runs such a reader in a

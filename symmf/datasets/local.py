@@ -193,7 +193,7 @@ def missing_message(spec: DatasetSpec, paths: Sequence[Path]) -> str:
     """Say which file goes where and which commands put it there."""
     others = f" (and {len(paths) - 1} more)" if paths[1:] else ""
     return (
-        f"The data set {spec.name!r} is not there: {paths[0]}{others} is missing. "
+        f"The data set {spec.name!r} is not downloaded: {paths[0]}{others} is missing. "
         f"{_how_to_get(spec)}"
     )
 

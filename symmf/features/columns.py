@@ -338,4 +338,4 @@ def _why_ignored(name: str, values: Column) -> str:
     if np.isinf(values).any():
         raise InputError(f"Column {name!r} has infinite values; fill in or leave out.")
     named = not np.isnan(values).any() and is_named_id(name, values)
-    return "another whole number in every row" if named else why_no_feature(values)
+    return "a different whole number in every row" if named else why_no_feature(values)

@@ -229,12 +229,12 @@ def _numbering(
             if is_counter(values):
                 found.append((feature, "counts the rows"))
             elif table.named and is_named_id(feature.name, values):
-                found.append((feature, "is another whole number in every row"))
+                found.append((feature, "has a different whole number in every row"))
         elif feature.kind in ("words", "dates") and not named and not found:
             texts = table.texts(feature.at)
             all_differ = len(set(texts)) == table.n > 1
             if all_differ and not mostly_numbers(texts, comma=table.comma):
-                found.append((feature, "has another text in every row"))
+                found.append((feature, "has a different text in every row"))
     return found
 
 

@@ -277,5 +277,5 @@ def why_no_feature(values: Column) -> str:
         return "free text"
     all_differ = len(kinds) == len(known) >= _FEW
     if all_differ or (len(kinds) > SURELY_LEVELS and 2 * len(kinds) > len(known)):
-        return "another text in nearly every row"
+        return "a different text in nearly every row"
     return ""
