@@ -59,11 +59,13 @@ def visible(value: Any) -> Any:
     return "\n".join(plain_text(line) for line in value.split("\n"))
 
 
-def render_text(package: str, template: str, context: Mapping[str, Any]) -> str:
+def render_text(
+    package: str, template: str, context: Mapping[str, Any], **syntax: Any
+) -> str:
     """Return a text that is no HTML, such as Markdown, from a template of a package.
 
     The filter ``md`` makes Markdown show a text from outside as it is. The text ends
-    with one line end.
+    with one line end. ``syntax`` are further settings of :class:`jinja2.Environment`.
     """
     environment = Environment(
         loader=PackageLoader(package),
@@ -71,6 +73,7 @@ def render_text(package: str, template: str, context: Mapping[str, Any]) -> str:
         lstrip_blocks=True,
         undefined=StrictUndefined,
         autoescape=False,
+        **syntax,
     )
     environment.filters["md"] = markdown_text
     return environment.get_template(template).render(context).rstrip() + "\n"

@@ -10,9 +10,8 @@ import pytest
 from helpers.made_results import entry, table_experiment, trial_row, write
 
 from symmf.reporting.results import load_results
-from symmf.reporting.tables.beyond import beyond_table
+from symmf.reporting.tables.beyond import beyond_table, used_well_table
 from symmf.reporting.tables.collection import collection_tables
-from symmf.reporting.tables.used_well import used_well_table
 from symmf.reporting.tables.write import make_tables, write_tables
 
 
@@ -46,10 +45,10 @@ def line(folder: Path, metric: str = "AC") -> tuple[str, ...]:
 
 def test_the_main_study_alone_makes_no_such_table(tmp_path: Path) -> None:
     table_experiment(tmp_path, ks=(2,), n_trials=5)
-    assert beyond_table(load_results(tmp_path)).rows == ()
-    made = make_tables(load_results(tmp_path))
-    written = write_tables(made, tmp_path, kinds=("csv",))
-    assert "beyond.csv" not in {path.name for path in written}
+    results = load_results(tmp_path)
+    assert beyond_table(results).rows == used_well_table(results).rows == ()
+    assert collection_tables(results) == []
+    assert [table.name for table in make_tables(results).plain] == ["datasets"]
 
 
 def test_the_columns_come_from_roles_and_primary(tmp_path: Path) -> None:
@@ -87,11 +86,6 @@ def test_a_choice_with_hindsight_is_said_apart(
     assert any("With hindsight" in note for note in notes) == noted
 
 
-def test_too_few_trials_reach_nothing(tmp_path: Path) -> None:
-    scores(tmp_path, "beyond_coil20", "used_well", {"default": 0.99}, n_trials=4)
-    assert line(tmp_path)[6] == "0.990"
-
-
 def test_every_way_is_shown_and_the_primary_one_first(tmp_path: Path) -> None:
     scores(tmp_path, "beyond_coil20", "used_well", {"default": 0.5, "T1": 0.98})
     scores(tmp_path, "beyond_coil20_a", "used_well", {"T0": 0.99}, row="none")
@@ -113,14 +107,10 @@ def test_every_way_is_shown_and_the_primary_one_first(tmp_path: Path) -> None:
     assert set(table.frame["column"]) == {"primary", "further"}
 
 
-def test_too_few_trials_are_said_and_not_counted(tmp_path: Path) -> None:
+def test_too_few_trials_reach_nothing(tmp_path: Path) -> None:
     scores(tmp_path, "beyond_coil20", "used_well", {"default": 0.99}, n_trials=4)
+    assert line(tmp_path)[6] == "0.990"
     assert used_well_table(load_results(tmp_path)).rows[1][-1] == "too few trials"
-
-
-def test_without_ways_there_is_no_table_of_them(tmp_path: Path) -> None:
-    table_experiment(tmp_path, ks=(2,), n_trials=5)
-    assert used_well_table(load_results(tmp_path)).rows == ()
 
 
 def collection(folder: Path) -> None:
@@ -165,8 +155,3 @@ def test_a_collection_is_averaged_over_its_sets(tmp_path: Path) -> None:
         make_tables(load_results(tmp_path)), tmp_path / "out", kinds=("markdown",)
     )
     assert "suite.md" in {path.name for path in written}
-
-
-def test_an_ordinary_experiment_is_no_collection(tmp_path: Path) -> None:
-    table_experiment(tmp_path, ks=(2,), n_trials=5)
-    assert collection_tables(load_results(tmp_path)) == []

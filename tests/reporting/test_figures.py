@@ -5,7 +5,6 @@ import os
 import re
 import xml.etree.ElementTree as ET
 from dataclasses import replace
-from importlib import import_module
 from pathlib import Path
 
 import numpy as np
@@ -33,7 +32,7 @@ from symmf.reporting.plots.registry import FIGURES, draw
 from symmf.reporting.plots.style import LOOKS, StyleBook
 from symmf.reporting.results import Results, load_results
 from symmf.reporting.selection.problems import by_problem
-from symmf.reporting.selection.readings import Reading, readings
+from symmf.reporting.selection.readings import readings
 from symmf.reporting.selection.traces import band, trials_of
 
 FILES = ("pdf", "png", "csv", "txt")
@@ -60,10 +59,7 @@ def test_every_figure_is_drawn_with_its_files(galleries, tmp_path: Path) -> None
             assert drawing.caption in paths[3].read_text()
 
 
-def test_every_builder_of_the_registry_exists() -> None:
-    for name, place in FIGURES.items():
-        module, attribute = place.split(":")
-        assert callable(getattr(import_module(module), attribute)), name
+def test_a_misspelt_name_is_a_sentence() -> None:
     with pytest.raises(InputError, match="Did you mean 'lambda'"):
         draw("lamda", None)
 
@@ -76,16 +72,13 @@ def test_a_full_disk_is_a_sentence_and_leaves_nothing_behind(
     def full_disk(*_: object) -> int:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
+    (tmp_path / "file").write_text("in the way")
+    with pytest.raises(InputError, match="could not be written"):
+        save(drawing, tmp_path / "file")
     monkeypatch.setattr(os, "write", full_disk)
     with pytest.raises(InputError, match=r"lambda\.pdf could not be written: No space"):
-        save(drawing, tmp_path)
-    assert not [path for path in tmp_path.rglob("*") if path.is_file()]
-
-
-def test_a_place_that_is_a_file_is_a_sentence(galleries, tmp_path: Path) -> None:
-    (tmp_path / "figures").write_text("in the way")
-    with pytest.raises(InputError, match="could not be written"):
-        save(galleries["lambda"].drawings[0], tmp_path)
+        save(drawing, tmp_path / "full")
+    assert not [path for path in tmp_path.rglob("full/**/*") if path.is_file()]
 
 
 def test_a_wrong_number_of_tooltips_is_not_passed_over(galleries) -> None:
@@ -139,11 +132,12 @@ def test_convergence_panels_come_from_the_configuration(tmp_path: Path) -> None:
     assert drawing.stem == "figures/convergence/convergence"
 
 
-def test_convergence_without_configuration(tmp_path: Path) -> None:
-    convergence_experiment(tmp_path, panels=None, n_trials=2)
+def test_titles_that_bring_their_letter_keep_it(tmp_path: Path) -> None:
+    panel = {"title": "(a') fair", "methods": ["admm"], "y": "split_error"}
+    convergence_experiment(tmp_path, panels=[panel, {**panel, "title": "plain"}])
     (drawing,) = draw("convergence", load_results(tmp_path)).drawings
-    assert list(drawing.data["x_axis"].unique()) == ["iteration", "seconds"]
-    assert drawing.data["method"].nunique() == 9
+    titles = [ax.get_title(loc="left") for ax in drawing.figure.axes]
+    assert titles == ["(a') fair", "(b) plain"]
 
 
 def test_errors_of_different_matrices_never_share_an_axis(tmp_path: Path) -> None:
@@ -212,14 +206,6 @@ def test_legend_and_panels_do_not_meet_whatever_the_number_of_entries(
             assert ax.get_window_extent(renderer).height > 100
 
 
-def test_titles_that_bring_their_letter_keep_it(tmp_path: Path) -> None:
-    panel = {"title": "(a') fair", "methods": ["admm"], "y": "split_error"}
-    convergence_experiment(tmp_path, panels=[panel, {**panel, "title": "plain"}])
-    (drawing,) = draw("convergence", load_results(tmp_path)).drawings
-    titles = [ax.get_title(loc="left") for ax in drawing.figure.axes]
-    assert titles == ["(a') fair", "(b) plain"]
-
-
 def test_median_and_quartiles_by_hand() -> None:
     frame = pd.DataFrame(
         {
@@ -228,18 +214,16 @@ def test_median_and_quartiles_by_hand() -> None:
             "error": [1, 1e-2, 1, 1e-4, 1, 1e-6],
         }
     )
-    curve = band(list(trials_of(frame, "iteration", "error").values()))
+    traces = list(trials_of(frame, "iteration", "error").values())
+    curve = band(traces)
     assert curve["median"].tolist() == pytest.approx([1, 1e-4])
     assert curve["low"].tolist() == pytest.approx([1, 1e-5])
     assert curve["high"].tolist() == pytest.approx([1, 1e-3])
-
-
-def test_a_run_that_stopped_keeps_its_last_value() -> None:
-    long = (np.array([0.0, 1, 2, 3]), np.array([1, 1e-1, 1e-2, 1e-3]))
-    short = (np.array([0.0, 1]), np.array([1, 1e-1]))
-    curve = band([long, short])
-    assert curve["x"].tolist() == [0, 1, 2, 3]
-    assert curve["median"].iloc[-1] == pytest.approx(1e-2)  # between 1e-3 and 1e-1
+    # A run that stopped keeps its last value.
+    longer = (np.array([0.0, 1, 2]), np.array([1, 1e-2, 1e-4]))
+    curve = band([traces[0], longer])
+    assert curve["x"].tolist() == [0, 1, 2]
+    assert curve["median"].iloc[-1] == pytest.approx(1e-3)  # between 1e-2 and 1e-4
 
 
 def test_lambda_shows_the_papers_panels_and_names_the_missing_one(galleries) -> None:
@@ -252,7 +236,7 @@ def test_lambda_shows_the_papers_panels_and_names_the_missing_one(galleries) -> 
     assert gap.command == "symmf run lambda_reuters21578"
 
 
-def test_published_values_against_ours(galleries) -> None:
+def test_published_values_and_what_was_not_run(galleries) -> None:
     (drawing,) = galleries["published"].drawings
     data = drawing.data
     assert len(data) == 216
@@ -266,11 +250,8 @@ def test_published_values_against_ours(galleries) -> None:
         assert (ax.get_xlim(), ax.get_ylim()) == ((low, high), (low, high))
     assert low < run[["published", "low", "mean"]].min().min()
     assert high > run[["published", "high", "mean"]].max().max()
-
-
-def test_methods_that_cannot_be_ranked_are_named(galleries) -> None:
-    (drawing,) = galleries["critical-difference"].drawings
-    assert "Not ranked for lack of results: DSC." in drawing.caption
+    (ranks,) = galleries["critical-difference"].drawings
+    assert "Not ranked for lack of results: DSC." in ranks.caption
 
 
 def test_lambda_shows_paired_differences_to_zero(galleries) -> None:
@@ -294,30 +275,6 @@ def test_lambda_shows_paired_differences_to_zero(galleries) -> None:
         assert low == -high
 
 
-def test_a_difference_pairs_the_trials_both_have(tmp_path: Path) -> None:
-    from helpers.made_results import lambda_experiment
-
-    from symmf.reporting.plots.regulariser import _difference
-    from symmf.reporting.selection.cells import cells
-
-    lambda_experiment(tmp_path, n_trials=4)
-    experiment = load_results(tmp_path).experiments[0]
-    first, second = cells(experiment, "ac")[:2]
-    shorter = replace(second, scores=second.scores[1:])
-    found = _difference(shorter, first)
-    assert found["n_pairs"] == 3
-    pairs = zip(first.values[1:], second.values[1:], strict=True)
-    assert found["difference"] == pytest.approx(np.mean([b - a for a, b in pairs]))
-    assert np.isnan(_difference(first, None)["difference"])
-
-
-def test_lambda_on_other_data_is_drawn_too(tmp_path: Path) -> None:
-    lambda_experiment(tmp_path, "mine", "digits", 4, n_trials=2)
-    gallery = draw("lambda", load_results(tmp_path))
-    assert set(gallery.drawings[0].data["dataset"]) == {"digits"}
-    assert len(gallery.missing) == 3
-
-
 def test_nothing_to_draw_names_the_commands(tmp_path: Path) -> None:
     results = load_results(tmp_path)
     for name in FIGURES:
@@ -325,6 +282,10 @@ def test_nothing_to_draw_names_the_commands(tmp_path: Path) -> None:
         assert gallery.drawings == ()
         assert gallery.missing
         assert all(gap.command.startswith("symmf run") for gap in gallery.missing)
+    lambda_experiment(tmp_path, "mine", "digits", 4, n_trials=2)
+    gallery = draw("lambda", load_results(tmp_path))
+    assert set(gallery.drawings[0].data["dataset"]) == {"digits"}
+    assert len(gallery.missing) == 3
 
 
 def test_a_damaged_illustration_counts_as_missing(tmp_path: Path) -> None:
@@ -355,20 +316,15 @@ def test_two_classes_can_be_illustrated(tmp_path: Path) -> None:
     assert "100% of the samples agree" in draw("embedding", results).drawings[0].caption
 
 
-def test_block_means_leave_the_diagonal_out() -> None:
+def test_parts_of_the_pictures_by_hand() -> None:
     A = np.array([[9, 1, 4], [1, 9, 6], [4, 6, 9.0]])
     means = block_means(A, np.array([0, 0, 1]))
-    assert means.tolist() == [[1, 5], [5, 0]]
-
-
-def test_plane_has_fixed_signs() -> None:
+    assert means.tolist() == [[1, 5], [5, 0]]  # the diagonal is left out
     H = np.random.default_rng(0).normal(size=(20, 3))
     assert np.allclose(plane(H), plane(H + 5))  # a shift of all rows is centred away
     assert np.allclose(plane(H)[::-1], plane(H[::-1]))
     assert plane(H[:, :1]).shape == (20, 2)
-
-
-def test_more_clusters_than_classes_can_be_matched() -> None:
+    # More clusters than classes.
     found = matched(np.array([0, 0, 0, 1]), np.array([7, 7, 8, 9]))
     assert found.tolist() == [0, 0, 2, 1]
 
@@ -388,19 +344,8 @@ def test_one_look_per_method_everywhere(results) -> None:
         assert len(set(looks)) == len(looks)
     nine = [LOOKS[name] for name in LOOKS][:9]
     assert len({(look.color, look.marker) for look in nine}) == 9
-
-
-def test_unknown_methods_get_distinct_looks() -> None:
-    one = Reading(
-        experiment="e",
-        dataset="d",
-        method="mine",
-        estimator="mine",
-        label="mine",
-        paper_row=None,
-        weight=None,
-        parameters="not json",
-    )
-    book = StyleBook([one, replace(one, method="other", estimator="other")])
-    assert book.look("e", "mine") != book.look("e", "other")
-    assert book.look("e", "never seen").marker == "o"
+    # Unknown methods get looks of their own; one never seen before is drawn plain.
+    mine, other = (replace(known[0], method=m, estimator=m) for m in ("mine", "other"))
+    book, place = StyleBook([mine, other]), mine.experiment
+    assert book.look(place, "mine") != book.look(place, "other")
+    assert book.look(place, "never seen").marker == "o"

@@ -43,6 +43,13 @@ def column_of(browser: Browser, table: str, column: int) -> list[str]:
     return found
 
 
+def overflow(browser: Browser, box: str, side: str = "Width") -> float:
+    """Return how far the content of a box goes beyond it."""
+    found = browser.evaluate(f"{box}.scroll{side} - {box}.client{side}")
+    assert isinstance(found, int | float)
+    return found
+
+
 def test_renders_without_errors_or_requests(browser: Browser) -> None:
     assert browser.evaluate("document.querySelectorAll('svg').length") == len(FIGURES)
     assert browser.evaluate("!document.querySelector('.filters').hidden")
@@ -109,8 +116,7 @@ def test_views_theme_and_tooltips(browser: Browser) -> None:
 @pytest.mark.parametrize("table", ["grid-comparison", "grid-tests", "grid-scores-ac"])
 def test_wide_tables_are_whole_at_1280(browser: Browser, table: str) -> None:
     box = f"document.getElementById('{table}').parentElement"
-    inner, outer = browser.evaluate(f"[{box}.scrollWidth, {box}.clientWidth]")
-    assert inner <= outer
+    assert overflow(browser, box) <= 0
     last = f"document.querySelector('#{table} tbody tr').cells"
     right = browser.evaluate(f"[...{last}].at(-1).getBoundingClientRect().right")
     assert right <= WIDE
@@ -129,8 +135,9 @@ def test_a_long_table_says_how_many_rows_follow(browser: Browser) -> None:
     browser.evaluate(f"{MORE}.click()")
     assert len(column_of(browser, "grid-comparison", 0)) == total
     height = "document.getElementById('grid-comparison').parentElement"
-    inner, outer = browser.evaluate(f"[{height}.scrollHeight, {height}.clientHeight]")
-    assert inner <= outer + 1  # nothing is hidden in a box of its own
+    assert (
+        overflow(browser, height, "Height") <= 1
+    )  # nothing is hidden in a box of its own
     browser.evaluate(f"{MORE}.click()")
     assert len(column_of(browser, "grid-comparison", 0)) == 25
 
@@ -176,8 +183,7 @@ def test_standard_deviations_can_be_switched_on(browser: Browser) -> None:
     browser.evaluate(f"{box}.querySelector('[data-std]').click()")
     assert browser.evaluate(shown)
     scroll = "document.getElementById('grid-scores-ac').parentElement"
-    inner, outer = browser.evaluate(f"[{scroll}.scrollWidth, {scroll}.clientWidth]")
-    assert inner <= outer
+    assert overflow(browser, scroll) <= 0
     browser.evaluate(f"{box}.querySelector('[data-std]').click()")
     assert not browser.evaluate(shown)
 
@@ -217,7 +223,7 @@ def test_a_phone_names_the_numbers_of_a_test(browser: Browser) -> None:
         ".map(c => getComputedStyle(c, '::before').content)"
     )
     shown = dict(zip(heads, named, strict=True))
-    for head in ("against", "rank-biserial", "won − lost", "p", "seen from"):
+    for head in ("against", "rank-biserial", "won − lost", "p", "detectable from"):
         assert shown[head] == f'"{head} "'
     assert (shown["low"], shown["high"]) == ('"from "', '"to "')
     assert shown["p (holm)"] == '"Holm "'

@@ -122,7 +122,7 @@ def test_every_metric_of_the_trials_has_a_table(
     assert "loss" in study.metrics
     table = study_table(study, results, "loss")
     assert [row.cells[0].mark for row in table.rows] == ["", "second", "best"]
-    assert table.caption == "Loss, mean over trials"
+    assert table.title == "Loss, mean over trials"
 
 
 def test_commands_and_page_say_nothing_of_the_paper(tmp_path: Path) -> None:

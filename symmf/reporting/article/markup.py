@@ -15,6 +15,7 @@ from markdown_it.token import Token
 from symmf.common.texts import latex_text
 
 Show = Callable[[str, str], str]
+_PARSER = MarkdownIt("commonmark", {"html": False})
 _ITEM = re.compile(r"^\[\[(table|figure) ([\w-]+)\]\]$", re.MULTILINE)
 _BLOCKS = {
     "paragraph_open": "",
@@ -48,12 +49,7 @@ def to_html(text: str, show: Show) -> str:
     >>> to_html("*a* < b", lambda kind, name: "")
     '<p><em>a</em> &lt; b</p>\n'
     """
-    parser = MarkdownIt("commonmark", {"html": False})
-    parts, last = [], 0
-    for found in _ITEM.finditer(text):
-        parts += [parser.render(text[last : found.start()]), show(*found.groups())]
-        last = found.end()
-    return "".join([*parts, parser.render(text[last:])])
+    return _around_items(text, show, _PARSER.render)
 
 
 def to_latex(text: str, show: Show) -> str:
@@ -64,13 +60,15 @@ def to_latex(text: str, show: Show) -> str:
     >>> to_latex("*a* & `b_c`", lambda kind, name: "")
     '\\emph{a} \\& \\texttt{b\\_c}\n\n'
     """
-    parser = MarkdownIt("commonmark", {"html": False})
+    return _around_items(text, show, lambda part: "".join(_latex(_PARSER.parse(part))))
+
+
+def _around_items(text: str, show: Show, render: Callable[[str], str]) -> str:
     parts, last = [], 0
     for found in _ITEM.finditer(text):
-        parts += [*_latex(parser.parse(text[last : found.start()]))]
-        parts.append(show(*found.groups()))
+        parts += [render(text[last : found.start()]), show(*found.groups())]
         last = found.end()
-    return "".join([*parts, *_latex(parser.parse(text[last:]))])
+    return "".join([*parts, render(text[last:])])
 
 
 def _latex(tokens: list[Token]) -> Iterator[str]:

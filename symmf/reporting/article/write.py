@@ -4,22 +4,20 @@ from __future__ import annotations
 
 import shutil
 import subprocess
-from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from symmf.common.files import write_text
-from symmf.common.html import render_page, render_text
+from symmf.common.html import render_page, render_text, visible
 from symmf.common.texts import latex_text
-from symmf.reporting.article.content import Article, gather
+from symmf.reporting.article.content import Article, Item, gather
 from symmf.reporting.article.markup import items, to_html, to_latex
-from symmf.reporting.plots.base import save
+from symmf.reporting.plots.base import Drawing, save
 from symmf.reporting.results import Results
-from symmf.reporting.tables.latex import plain_to_latex
 from symmf.reporting.tables.latex import to_latex as table_to_latex
-from symmf.reporting.tables.model import PlainTable, Table
+from symmf.reporting.tables.model import Style
 
 PACKAGE = "symmf.reporting.article"
 PAPER = (
@@ -31,6 +29,12 @@ AUTHORS = "Authors: to be filled in"
 LATEX_SECONDS = 120
 # Tables that stand in the folder of verdicts.
 OF_VERDICTS = ("sensitivity", "levels")
+HTML = Style(
+    text=lambda text: Markup("{}").format(visible(text)),
+    best=Markup("<strong>%s</strong>"),
+    second=Markup("<u>%s</u>"),
+    below=Markup("%s"),
+)
 
 
 def write_article(
@@ -40,65 +44,56 @@ def write_article(
     article = gather(results)
     name = "summary" if summary else "article"
     text = render_text(PACKAGE, f"{name}.md.j2", article.facts)
-    written = [path for each in article.figures.values() for path in save(each, folder)]
+    written = [
+        path
+        for each in article.items.values()
+        if isinstance(each, Drawing)
+        for path in save(each, folder)
+    ]
+
+    def shown(kind: str, item: str) -> str:
+        found = article.items.get((kind, item))
+        return _html(found, _command(kind, item)) if found else ""
+
+    def typeset(kind: str, item: str) -> str:
+        found = article.items.get((kind, item))
+        return _latex(found, _command(kind, item)) if found else ""
+
     title = f"[Re] {PAPER}"
-    written.append(write_text(folder / f"{name}.html", _html(text, article, title)))
-    written.append(write_text(folder / f"{name}.tex", _tex(text, article, title)))
+    facts = {"title": title, "authors": AUTHORS, "body": Markup(to_html(text, shown))}
+    page = render_page(PACKAGE, "article.html.j2", facts)
+    written.append(write_text(folder / f"{name}.html", page))
+    facts = {**facts, "title": latex_text(title), "body": to_latex(text, typeset)}
+    signs = {"variable_start_string": "<<", "variable_end_string": ">>"}
+    tex = render_text(PACKAGE, "article.tex.j2", facts, **signs)
+    written.append(write_text(folder / f"{name}.tex", tex))
     if not summary:
         written += _beside(text, article, folder)
     pdf = _typeset(folder / f"{name}.tex")
     return [*written, pdf] if pdf else written
 
 
-def _html(text: str, article: Article, title: str) -> str:
-    def show(kind: str, name: str) -> str:
-        if kind == "figure":
-            return _html_figure(article, name)
-        table = article.tables.get(name)
-        return _html_table(table) if table is not None else ""
-
-    body = Markup(to_html(text, show))
-    facts = {"title": title, "authors": AUTHORS, "body": body}
-    return render_page(PACKAGE, "article.html.j2", facts)
+def _html(item: Item, command: str) -> str:
+    if isinstance(item, Drawing):
+        svg = item.svg(f"article-{item.name}")
+        facts: dict[str, Any] = {"drawing": item, "svg": svg, "command": command}
+        return render_page(PACKAGE, "figure.html.j2", facts)
+    sides = ["r" if side == "r" else "" for side in item.align]
+    facts = {"table": item, "rows": item.lines(HTML), "sides": sides}
+    return render_page(PACKAGE, "table.html.j2", {**facts, "command": command})
 
 
-def _html_figure(article: Article, name: str) -> str:
-    drawing = article.figures.get(name)
-    if drawing is None:
-        return ""
-    command = Markup('<p class="command">Made by <code>symmf plot {}</code></p>')
-    caption = Markup("<figcaption>{}. {}</figcaption>").format(
-        drawing.title, drawing.caption
+def _latex(item: Item, command: str) -> str:
+    if not isinstance(item, Drawing):
+        return table_to_latex(item)
+    caption = latex_text(f"{item.title}. {item.caption}")
+    made = rf"Made by \texttt{{{latex_text(command)}}}."
+    size = r"width=\linewidth,height=.7\textheight,keepaspectratio"
+    return (
+        "\\begin{figure}[t]\\centering\n"
+        rf"\includegraphics[{size}]{{{item.stem}}}"
+        f"\n\\caption{{{caption} {made}}}\\end{{figure}}\n\n"
     )
-    svg = drawing.svg(f"article-{name}")
-    return Markup("<figure>{}{}{}</figure>\n").format(
-        svg, caption, command.format(name)
-    )
-
-
-def _html_table(table: Table | PlainTable) -> str:
-    if isinstance(table, PlainTable):
-        align = ["" if side == "l" else "r" for side in table.align]
-        heads = list(zip(table.heads, align, strict=True))
-        rows = [
-            [(text, side, "") for text, side in zip(row, align, strict=True)]
-            for row in table.rows
-        ]
-    else:
-        columns = [f"{table.titles[name]}, {k}" for name, k in table.columns]
-        heads = [("Method", ""), *((head, "r") for head in columns)]
-        rows = [
-            [(row.title, "", ""), *((c.text, "r", c.mark) for c in row.cells)]
-            for row in table.rows
-        ]
-    facts = {
-        "caption": table.caption,
-        "heads": heads,
-        "rows": rows,
-        "notes": table.notes,
-        "command": _command("table", table.name),
-    }
-    return render_page(PACKAGE, "table.html.j2", facts)
 
 
 def _command(kind: str, name: str) -> str:
@@ -108,47 +103,17 @@ def _command(kind: str, name: str) -> str:
     return "symmf compare" if name in OF_VERDICTS else "symmf tables"
 
 
-def _tex(text: str, article: Article, title: str) -> str:
-    def show(kind: str, name: str) -> str:
-        return "".join(_latex_item(kind, name, article))
-
-    environment = Environment(
-        loader=PackageLoader(PACKAGE),
-        variable_start_string="<<",
-        variable_end_string=">>",
-        undefined=StrictUndefined,
-        autoescape=False,
-    )
-    return environment.get_template("article.tex.j2").render(
-        title=latex_text(title), authors=AUTHORS, body=to_latex(text, show)
-    )
-
-
-def _latex_item(kind: str, name: str, article: Article) -> Iterator[str]:
-    table, drawing = article.tables.get(name), article.figures.get(name)
-    if isinstance(table, PlainTable):
-        yield plain_to_latex(table)
-    elif table is not None:
-        yield table_to_latex(table)
-    elif kind == "figure" and drawing is not None:
-        caption = latex_text(f"{drawing.title}. {drawing.caption}")
-        made = rf"Made by \texttt{{{latex_text(_command(kind, name))}}}."
-        size = r"width=\linewidth,height=.7\textheight,keepaspectratio"
-        yield "\\begin{figure}[t]\\centering\n"
-        yield rf"\includegraphics[{size}]{{{drawing.stem}}}"
-        yield f"\n\\caption{{{caption} {made}}}\\end{{figure}}\n\n"
-
-
 def _beside(text: str, article: Article, folder: Path) -> list[Path]:
     """Write what an editor asks for: metadata, a manifest, questions to the authors."""
     manifest = [("article.html", "symmf article")]
     for kind, name in items(text):
-        if kind == "figure" and name in article.figures:
-            path = f"{article.figures[name].stem}.pdf"
-        elif kind == "table" and name in article.tables:
-            path = f"{'verdicts' if name in OF_VERDICTS else 'tables'}/{name}.csv"
-        else:
+        item = article.items.get((kind, name))
+        if item is None:
             continue
+        place = "verdicts" if name in OF_VERDICTS else "tables"
+        path = f"{place}/{name}.csv"
+        if isinstance(item, Drawing):
+            path = f"{item.stem}.pdf"
         manifest.append((path, _command(kind, name)))
     facts = {
         **article.facts,

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import pandas as pd
 
 from symmf.audit import Possibility
+from symmf.reporting.tables.model import ABSENT, PlainTable
 from symmf.reporting.verdicts.decision import ClaimVerdict
 from symmf.reporting.verdicts.values import ValueVerdict
 
@@ -28,6 +29,7 @@ KINDS: dict[str, str] = {
     Possibility.IMPOSSIBLE: "bad",
     Possibility.MIXED: "half",
 }
+STAR = " *"  # after a value that reaches the published one
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,31 +40,33 @@ class Column:
     one that holds the identifier of the trials behind a value.
     """
 
+    key: str | int
     title: str
-    key: str
     digits: int | None = None
+    numeric: bool = False  # aligned and sorted as numbers
     signed: bool = False
     verdict: bool = False
     code: bool = False
     tone: str = ""
     cell: str = ""
 
-    @property
-    def numeric(self) -> bool:
-        """Whether the column is aligned and sorted as numbers."""
-        return self.digits is not None
+
+def columns(
+    titles: Mapping[str, str], digits: int | None = None, **kind: Any
+) -> list[Column]:
+    """Return columns of one kind from their keys and titles; numbers with digits."""
+    kind |= {"digits": digits, "numeric": digits is not None}
+    return [Column(key=key, title=title, **kind) for key, title in titles.items()]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class GridCell:
-    """What is shown and what it is sorted by."""
+    """What is shown, and how it looks."""
 
     text: str
-    value: str
     kind: str = ""
     tone: str = ""
     cell: str = ""
-    code: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,7 +87,7 @@ def grid(
     frame: pd.DataFrame,
     columns: Sequence[Column],
     *,
-    filters: Iterable[str] = (),
+    filters: Sequence[object] = (),
     limit: int | None = None,
     note: str = "",
 ) -> Grid:
@@ -94,53 +98,52 @@ def grid(
         shown = frame.iloc[::step]
         note = f"Every {step}th of {len(frame)} lines; all are in the CSV. {note}"
     rows = [[_cell(record, c) for c in columns] for record in shown.to_dict("records")]
-    keys = [c.key for c in columns]
-    chosen = [
-        (keys.index(key), columns[keys.index(key)].title, _distinct(rows, keys, key))
-        for key in filters
-    ]
+    chosen = []
+    for index, column in enumerate(columns):
+        values = list(dict.fromkeys(row[index].text for row in rows))
+        if column.key in filters and len(values) > 1:
+            chosen.append((index, column.title, values))
     return Grid(
         name=name,
         caption=caption,
         columns=columns,
         rows=rows,
-        filters=[item for item in chosen if len(item[2]) > 1],
+        filters=chosen,
         note=note.strip(),
     )
 
 
 def auto_columns(frame: pd.DataFrame) -> list[Column]:
     """Describe the columns of any frame."""
+    kinds = pd.api.types
     out = []
-    for key in frame.columns:
-        whole = pd.api.types.is_integer_dtype(frame[key])
-        number = pd.api.types.is_float_dtype(frame[key])
-        digits = 0 if whole else 4 if number else None
-        out.append(
-            Column(title=str(key).replace("_", " "), key=str(key), digits=digits)
-        )
+    for key in map(str, frame.columns):
+        number = 4 if kinds.is_float_dtype(frame[key]) else None
+        digits = 0 if kinds.is_integer_dtype(frame[key]) else number
+        out += columns({key: key.replace("_", " ")}, digits)
     return out
 
 
-def _distinct(rows: list[list[GridCell]], keys: list[str], key: str) -> list[str]:
-    return list(dict.fromkeys(row[keys.index(key)].text for row in rows))
+def plain_grid(table: PlainTable) -> Grid:
+    """Return a table of texts; those with a star get a colour too."""
+    shown = [
+        Column(key=index, title=head, numeric=side == "r")
+        for index, (head, side) in enumerate(zip(table.heads, table.align, strict=True))
+    ]
+    return grid(f"plain-{table.name}", table.title, pd.DataFrame(table.rows), shown)
 
 
 def _cell(record: Mapping[Any, Any], column: Column) -> GridCell:
     value = record.get(column.key)
     if value is None or value == "" or (isinstance(value, float) and math.isnan(value)):
-        return GridCell(text="–", value="")
-    tone = KINDS.get(str(record[column.tone]), "") if column.tone else ""
-    cell = str(record[column.cell]) if column.cell else ""
+        return GridCell(ABSENT)
+    text = str(value)
     if column.digits is not None:
-        number = float(str(value))
-        sign = "+" if column.signed else ""
-        text = f"{number:{sign}.{column.digits}f}"
+        number = float(text)
+        text = f"{number:{'+' if column.signed else ''}.{column.digits}f}"
         if column.digits and 0 < abs(number) < 0.5 * 10.0**-column.digits:
             text = f"{number:.2g}"
-        return GridCell(text=text, value=f"{number:.7g}", tone=tone, cell=cell)
-    text = str(value)
     kind = KINDS.get(text, "none") if column.verdict else ""
-    return GridCell(
-        text=text, value=text, kind=kind, tone=tone, cell=cell, code=column.code
-    )
+    tone = "good" if text.endswith(STAR) else ""
+    tone = KINDS.get(str(record[column.tone]), "") if column.tone else tone
+    return GridCell(text, kind, tone, str(record[column.cell]) if column.cell else "")

@@ -10,41 +10,37 @@ import pandas as pd
 
 from symmf.metrics import METRICS
 from symmf.paper import METRIC_TITLES, ROWS
-from symmf.reporting.page.grid import KINDS, Column, Grid, grid
+from symmf.reporting.page.grid import KINDS, Grid, columns, grid
 from symmf.reporting.results import Results
 from symmf.reporting.selection.cells import Cell, Row, dataset_title
-from symmf.reporting.tables.model import ABSENT, PrintedCell, Table, combined_table
+from symmf.reporting.tables.model import ABSENT, PrintedCell, Table
 from symmf.reporting.verdicts.values import KEY_LENGTH, judge
 
 Section = dict[str, Any]
 
-COMPARE_COLUMNS = (
-    Column(title="Metric", key="metric"),
-    Column(title="Data set", key="dataset"),
-    Column(title="K", key="n_clusters", digits=0),
-    Column(title="Method", key="row"),
-    Column(title="Reading", key="label"),
-    Column(title="Experiment", key="experiment"),
-    Column(title="Published", key="published", digits=3),
-    Column(title="This study", key="mean", digits=3, cell="cell"),
-    Column(title="Std", key="std", digits=3),
-    Column(title="Interval", key="interval"),
-    Column(title="Difference", key="difference", digits=3, signed=True, tone="verdict"),
-    Column(title="Verdict", key="verdict", verdict=True),
-    Column(title="Trials", key="trials", cell="cell"),
+_DIFFERENCE = (
+    *columns({"difference": "Difference"}, 3, signed=True, tone="verdict"),
+    *columns({"verdict": "Verdict"}, verdict=True),
 )
-
-
+COMPARE_COLUMNS = (
+    *columns({"metric": "Metric", "dataset": "Data set"}),
+    *columns({"n_clusters": "K"}, 0),
+    *columns({"row": "Method", "label": "Reading", "experiment": "Experiment"}),
+    *columns({"published": "Published"}, 3),
+    *columns({"mean": "This study"}, 3, cell="cell"),
+    *columns({"std": "Std"}, 3),
+    *columns({"interval": "Interval"}),
+    *_DIFFERENCE,
+    *columns({"trials": "Trials"}, cell="cell"),
+)
 STUDY_COLUMNS = (
-    Column(title="Data set", key="dataset"),
-    Column(title="K", key="n_clusters", digits=0),
-    Column(title="Metric", key="metric"),
-    Column(title="Published for", key="published_for"),
-    Column(title="Published", key="published", digits=3),
-    Column(title="Entry", key="label"),
-    Column(title="Mean", key="mean", digits=3),
-    Column(title="Difference", key="difference", digits=3, signed=True, tone="verdict"),
-    Column(title="Verdict", key="verdict", verdict=True),
+    *columns({"dataset": "Data set"}),
+    *columns({"n_clusters": "K"}, 0),
+    *columns({"metric": "Metric", "published_for": "Published for"}),
+    *columns({"published": "Published"}, 3),
+    *columns({"label": "Entry"}),
+    *columns({"mean": "Mean"}, 3),
+    *_DIFFERENCE,
 )
 
 
@@ -74,25 +70,25 @@ def trials_data(sources: Sequence[Callable[[str], Sequence[Row]]]) -> str:
 
 
 def comparison_grid(comparison: pd.DataFrame, results: Results) -> Grid:
-    """Return the published values beside ours, filterable."""
-    frame = comparison.copy()
-    frame["cell"] = [
-        f"{line['experiment']}|{line['method']}|{line['n_clusters']}"
-        if line["n_good"]
-        else ""
-        for line in frame.to_dict("records")
-    ]
-    frame["metric"] = frame["metric"].map(METRIC_TITLES)
-    frame["dataset"] = [dataset_title(str(d), results) for d in frame["dataset"]]
-    frame["row"] = frame["row"].map(ROWS)
-    frame["interval"] = [
-        f"{low:.3f} to {high:.3f}" if low == low else ""
-        for low, high in zip(frame["low"], frame["high"], strict=True)
-    ]
-    frame["trials"] = [
-        f"{int(good)}/{int(total)}" if total else ""
-        for good, total in zip(frame["n_good"], frame["n_total"], strict=True)
-    ]
+    """Return the published values beside the study's, filterable."""
+    records = comparison.to_dict("records")
+    frame = comparison.assign(
+        cell=[
+            f"{r['experiment']}|{r['method']}|{r['n_clusters']}" if r["n_good"] else ""
+            for r in records
+        ],
+        metric=comparison["metric"].map(METRIC_TITLES),
+        dataset=[dataset_title(r["dataset"], results) for r in records],
+        row=comparison["row"].map(ROWS),
+        interval=[
+            f"{r['low']:.3f} to {r['high']:.3f}" if r["low"] == r["low"] else ""
+            for r in records
+        ],
+        trials=[
+            f"{r['n_good']:.0f}/{r['n_total']:.0f}" if r["n_total"] else ""
+            for r in records
+        ],
+    )
     return grid(
         "comparison",
         "This study beside the published values",
@@ -102,14 +98,12 @@ def comparison_grid(comparison: pd.DataFrame, results: Results) -> Grid:
     )
 
 
-def score_tables(results: Results, comparison: pd.DataFrame) -> list[Section]:
+def score_tables(tables: Sequence[Table], comparison: pd.DataFrame) -> list[Section]:
     """Return Tables II and III with means, the published values and differences."""
     keys = ["metric", "row", "dataset", "n_clusters"]
-    published: dict[Any, float] = (
-        comparison.drop_duplicates(keys).set_index(keys)["published"].to_dict()
-    )
-    tables = [combined_table(results, metric) for metric in METRIC_TITLES]
-    return [score_section(table, published) for table in tables if table.columns]
+    once = comparison.drop_duplicates(keys).set_index(keys)
+    published: dict[Any, float] = once["published"].to_dict()
+    return [score_section(table, published) for table in tables]
 
 
 def score_section(table: Table, published: dict[Any, float], name: str = "") -> Section:
@@ -131,30 +125,24 @@ def score_section(table: Table, published: dict[Any, float], name: str = "") -> 
         )
     return {
         "name": name or f"scores-{table.metric}",
-        "metric": table.metric,
-        "published": bool(published),
         "title": METRICS[table.metric].title,
-        "caption": table.caption,
-        "groups": table.groups,
-        "columns": [k for _, k in table.columns],
+        "published": bool(published),
+        "table": table,
         "bodies": [body for body in bodies if body],
-        "notes": table.notes,
     }
 
 
 def _score_cell(shown: PrintedCell, paper: float | None) -> Section:
     cell = shown.cell if shown.n_good else None
-    verdict = judge(cell, paper) if cell and paper is not None else ""
-    difference = cell.mean - paper if cell and paper is not None else None
+    difference, kind = ABSENT, ""
+    if cell and paper is not None:
+        difference = f"{cell.mean - paper:+.3f}"
+        kind = KINDS[judge(cell, paper)]
     return {
-        "ours": shown.text,
-        "spread": shown.spread,
-        "share": shown.share,
-        "best": shown.best,
-        "second": shown.second,
+        "shown": shown,
         "paper": ABSENT if paper is None else f"{paper:.3f}",
-        "difference": ABSENT if difference is None else f"{difference:+.3f}",
-        "kind": KINDS.get(verdict, ""),
+        "difference": difference,
+        "kind": kind,
         "cell": cell_name(cell) if cell else "",
         "value": f"{cell.mean:.7g}" if cell else "",
     }

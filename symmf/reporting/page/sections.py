@@ -2,55 +2,72 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
-from symmf.paper import ROWS
-from symmf.reporting.page.grid import Column, Grid, grid
+from symmf.common.files import read_text
+from symmf.paper import METRIC_TITLES, ROWS
+from symmf.reporting.page.grid import Grid, auto_columns, columns, grid, plain_grid
 from symmf.reporting.results import Experiment, Results
 from symmf.reporting.selection.cells import dataset_title
 from symmf.reporting.statistics.words import Evidence
-from symmf.reporting.tables.sizes import dataset_table
+from symmf.reporting.tables.model import ABSENT, PlainTable
+from symmf.reporting.verdicts import inputs
 
 Section = dict[str, Any]
 
+_PLACE = (*columns({"dataset": "Data set"}), *columns({"n_clusters": "K"}, 0))
 TEST_COLUMNS = (
-    Column(title="Metric", key="metric"),
-    Column(title="Input", key="input"),
-    Column(title="Data set", key="dataset"),
-    Column(title="K", key="n_clusters", digits=0),
-    Column(title="Against", key="title"),
-    Column(title="Pairs", key="n_pairs", digits=0),
-    Column(title="Difference", key="difference", digits=3, signed=True),
-    Column(title="Low", key="low", digits=3, signed=True),
-    Column(title="High", key="high", digits=3, signed=True),
-    Column(title="Rank-biserial", key="rank_biserial", digits=2, signed=True),
-    Column(title="Won − lost", key="dominance", digits=2, signed=True),
-    Column(title="p", key="p", digits=4),
-    Column(title="p (Holm)", key="p_holm", digits=4),
-    Column(title="Seen from", key="floor", digits=3),
-    Column(title="At 0.05", key="outcome"),
+    *columns({"metric": "Metric", "input": "Input"}),
+    *_PLACE,
+    *columns({"title": "Against"}),
+    *columns({"n_pairs": "Pairs"}, 0),
+    *columns(
+        {"difference": "Difference", "low": "Low", "high": "High"}, 3, signed=True
+    ),
+    *columns(
+        {"rank_biserial": "Rank-biserial", "dominance": "Won − lost"}, 2, signed=True
+    ),
+    *columns({"p": "p", "p_holm": "p (Holm)"}, 4),
+    *columns({"floor": "Detectable from"}, 3),
+    *columns({"outcome": "At 0.05"}),
 )
 FAILURE_COLUMNS = (
-    Column(title="Experiment", key="experiment"),
-    Column(title="Method", key="label"),
-    Column(title="K", key="n_clusters", digits=0),
-    Column(title="Trial", key="trial", digits=0),
-    Column(title="λ", key="lambda", digits=2),
-    Column(title="Status", key="status"),
-    Column(title="Message", key="message"),
-    Column(title="See it in full", key="command", code=True),
+    *columns({"experiment": "Experiment", "label": "Method"}),
+    *columns({"n_clusters": "K", "trial": "Trial"}, 0),
+    *columns({"lambda": "λ"}, 2),
+    *columns({"status": "Status", "message": "Message"}),
+    *columns({"command": "See it in full"}, code=True),
 )
-SIZE_COLUMNS = (
-    Column(title="Data set", key="title"),
-    Column(title="Clusters", key="clusters", digits=0),
-    Column(title="Samples", key="samples", digits=0),
-    Column(title="Dimensions", key="dimensions", digits=0),
-    Column(title="Beside the paper", key="verdict"),
+AUDIT_COLUMNS = (
+    *_PLACE,
+    *columns({"row": "Method"}),
+    *columns({"ac": "AC", "nmi": "NMI"}, 3),
+    *columns({"average": "NMI divided by"}),
+    *columns({"verdict": "Verdict"}, verdict=True),
+    *columns({"nmi_bound": "Bound on NMI"}, 4),
+    *columns({"margin": "Margin"}, 4, signed=True),
+    *columns({"sentence": "In words"}),
 )
+# What a benchmark measures, in the order they are shown. Others follow by name.
+BENCHMARKS = {
+    "peers": "Whole fits, symmf's and others'; ratio: time over that of SymMF",
+    "accuracy": "Time to an error within 1e-6 of the best; ratio: over the first",
+    "solvers": "An iteration of Algorithm 2; ratio: its time over one product M H",
+    "lambda": "A grid of 11 λ; ratio: its time over a single run",
+    "octave": "The released code under GNU Octave and symmf; ratio: over symmf",
+    "scale": "Growth with the number of rows, sparse data, k = 20",
+    "kernels": "A sparse product; ratio: time over scipy's",
+    "runner": "1000 trivial trials; ratio: symmf run over a bare joblib loop",
+    "startup": "Commands; ratio: processor time over that of python -c pass",
+    "scale_dask": "Two dask workers; ratio: time over that of the fit in memory",
+}
+MOST_ROWS = 200  # of a benchmark
 
 
 def said_once(said: Sequence[tuple[str, Sequence[str]]]) -> list[str]:
@@ -71,12 +88,35 @@ def said_once(said: Sequence[tuple[str, Sequence[str]]]) -> list[str]:
     ]
 
 
-def sizes_grid(results: Results) -> Grid | None:
-    """Return Table I, if any data set is known."""
-    frame = dataset_table(results)
-    if not len(frame):
+def plain_section(table: PlainTable) -> Section:
+    """Return a table of texts with its notes."""
+    return {"grid": plain_grid(table), "notes": table.notes}
+
+
+def takes_section(results: Results, tables: Sequence[PlainTable]) -> Section | None:
+    """Return what it takes to reach the published values, and what the input does."""
+    found = inputs.changes(results)
+    if not tables and not found:
         return None
-    return grid("sizes", "Data sets, sizes as loaded", frame, SIZE_COLUMNS)
+    lines = [
+        {
+            "Change": change.title,
+            "Metric": METRIC_TITLES[change.metric],
+            **{
+                f"{kind[0].upper()}{kind[1:]}": str(change.effects.get(kind, ABSENT))
+                for kind in inputs.KINDS
+            },
+        }
+        for change in found
+    ]
+    caption = "Mean paired change of the proposed method, with its interval"
+    frame = pd.DataFrame(lines)
+    return {
+        "tables": [plain_section(table) for table in tables],
+        "words": inputs.input_words(results),
+        "rule": inputs.RULE,
+        "changes": grid("changes", caption, frame, auto_columns(frame)),
+    }
 
 
 def statistics_section(
@@ -86,18 +126,12 @@ def statistics_section(
     frame = pd.concat(
         [each.tests.assign(metric=each.title) for each in evidence], ignore_index=True
     )
-    frame["outcome"] = [
-        "not tested"
-        if refused
-        else "not distinguishable"
-        if p >= 0.05
-        else "higher"
-        if d > 0
-        else "lower"
-        for p, d, refused in zip(
-            frame["p_holm"], frame["difference"], frame["refused"], strict=True
-        )
-    ]
+    cases = {
+        "not tested": frame["refused"].astype(bool),
+        "not distinguishable": frame["p_holm"] >= 0.05,
+        "higher": frame["difference"] > 0,
+    }
+    frame["outcome"] = np.select([*cases.values()], [*cases], "lower")
     frame["dataset"] = [dataset_title(str(d), results) for d in frame["dataset"]]
     table = grid(
         name,
@@ -117,10 +151,7 @@ def failures_grid(results: Results) -> Grid | None:
     if not len(bad):
         return None
     bad["command"] = [f"symmf info {str(key)[:12]}" for key in bad["key"]]
-    bad["label"] = [
-        label or method
-        for label, method in zip(bad["label"], bad["method"], strict=True)
-    ]
+    bad["label"] = bad["label"].where(bad["label"] != "", bad["method"])
     return grid(
         "failures",
         "Trials that did not finish well",
@@ -131,12 +162,8 @@ def failures_grid(results: Results) -> Grid | None:
     )
 
 
-def experiment_sections(results: Results) -> list[Section]:
-    """Describe every experiment: counts, command, provenance, configuration."""
-    return [_experiment(experiment) for experiment in results.experiments]
-
-
-def _experiment(experiment: Experiment) -> Section:
+def experiment_section(experiment: Experiment) -> Section:
+    """Describe an experiment: counts, command, provenance, configuration."""
     status = experiment.trials["status"].value_counts().to_dict()
     provenance = {k: v for k, v in experiment.provenance.items() if k != "facts"}
     return {
@@ -160,21 +187,19 @@ def flatten(value: object, prefix: str = "") -> list[tuple[str, str]]:
     >>> flatten({"git": {"commit": "abc", "dirty": False}, "threads": [1, 2]})
     [('git.commit', 'abc'), ('git.dirty', 'False'), ('threads', '1, 2')]
     """
+    inner: dict[object, object] = {}
     if isinstance(value, dict):
-        return [
-            line
-            for key, inner in value.items()
-            for line in flatten(inner, f"{prefix}.{key}" if prefix else str(key))
-        ]
-    if isinstance(value, list) and any(isinstance(item, dict) for item in value):
-        return [
-            line
-            for index, inner in enumerate(value)
-            for line in flatten(inner, f"{prefix}.{index}")
-        ]
-    if isinstance(value, list):
-        return [(prefix, ", ".join(str(item) for item in value))]
-    return [(prefix, str(value))]
+        inner = value
+    elif isinstance(value, list) and any(isinstance(item, dict) for item in value):
+        inner = dict(enumerate(value))
+    elif isinstance(value, list):
+        return [(prefix, ", ".join(map(str, value)))]
+    else:
+        return [(prefix, str(value))]
+    start = f"{prefix}." if prefix else ""
+    return [
+        line for key, each in inner.items() for line in flatten(each, f"{start}{key}")
+    ]
 
 
 def audit_section(folder: Path, results: Results) -> Section | None:
@@ -192,42 +217,64 @@ def audit_section(folder: Path, results: Results) -> Section | None:
     frame = load_audit(folder / "reference") if frame is None else frame
     if frame is None:
         return None
-    summary = cell_summary(frame)
+
+    def titled(pairs: pd.DataFrame) -> pd.DataFrame:
+        titles = [dataset_title(str(name), results) for name in pairs["dataset"]]
+        return pairs.assign(dataset=titles)
+
+    summary = titled(cell_summary(frame))
     totals = {kind: int(summary[kind].sum()) for kind in summary.columns[3:]}
-    summary["dataset"] = [dataset_title(str(d), results) for d in summary["dataset"]]
-    detail = frame.copy()
-    detail["sentence"] = [sentence(line) for line in frame.to_dict("records")]
-    detail["dataset"] = [dataset_title(str(d), results) for d in detail["dataset"]]
-    detail["row"] = detail["row"].map(ROWS)
-    columns = (
-        Column(title="Data set", key="dataset"),
-        Column(title="K", key="n_clusters", digits=0),
-        Column(title="Method", key="row"),
-        Column(title="AC", key="ac", digits=3),
-        Column(title="NMI", key="nmi", digits=3),
-        Column(title="NMI divided by", key="average"),
-        Column(title="Verdict", key="verdict", verdict=True),
-        Column(title="Bound on NMI", key="nmi_bound", digits=4),
-        Column(title="Margin", key="margin", digits=4, signed=True),
-        Column(title="In words", key="sentence"),
+    detail = titled(frame).assign(
+        sentence=[sentence(line) for line in frame.to_dict("records")],
+        row=frame["row"].map(ROWS),
     )
-    counts = (
-        Column(title="Data set", key="dataset"),
-        Column(title="K", key="n_clusters", digits=0),
-        Column(title="Pairs", key="pairs", digits=0),
-        *(Column(title=kind, key=kind, digits=0) for kind in totals),
-    )
+    counts = columns({"pairs": "Pairs", **{kind: kind for kind in totals}}, 0)
     return {
         "sentence": counts_sentence(frame),
         "totals": totals,
         "assumptions": DEFINITIONS,
         "explanations": EXPLANATIONS,
-        "summary": grid("audit-cells", "Pairs by cell", summary, counts),
+        "summary": grid("audit-cells", "Pairs by cell", summary, [*_PLACE, *counts]),
         "grid": grid(
             "audit-pairs",
             "Every published pair",
             detail,
-            columns,
+            AUDIT_COLUMNS,
             filters=("dataset", "row", "average", "verdict"),
         ),
     }
+
+
+def speed_section(folder: Path) -> list[Section]:
+    """Return one part per benchmark kept in a results folder.
+
+    Own results without benchmarks show those of the reference study. A file that
+    cannot be read is left out.
+    """
+    for place in (folder / "benchmarks", folder / "reference" / "benchmarks"):
+        paths = {path.stem: path for path in sorted(place.glob("*.csv"))}
+        if paths:
+            break
+    parts: list[Section] = []
+    for name in sorted(paths, key=lambda n: [*BENCHMARKS, n].index(n)):
+        try:
+            frame = pd.read_csv(paths[name])
+            machine = _machine(paths[name].with_suffix(".json"))
+        except ValueError:
+            continue
+        title, number = BENCHMARKS.get(name, name), f"speed-{len(parts)}"
+        caption, shown = f"benchmarks/{name}.csv", auto_columns(frame)
+        part = {
+            "title": title,
+            "machine": machine,
+            "grid": grid(number, caption, frame, shown, limit=MOST_ROWS),
+        }
+        parts.append(part)
+    return parts
+
+
+def _machine(path: Path) -> str:
+    """Return the processor a benchmark ran on, as far as its file tells."""
+    if not path.exists():
+        return ""
+    return str(json.loads(read_text(path)).get("machine", {}).get("cpu", ""))

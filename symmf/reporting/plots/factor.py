@@ -7,7 +7,7 @@ row), ``labels`` (cluster of each row) and, if given, ``names`` of the classes.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -22,8 +22,7 @@ from symmf.common.notation import FloatArray, LabelArray
 from symmf.common.texts import plot_text
 from symmf.errors import SymmfError
 from symmf.io.arrays import read_arrays
-from symmf.reporting.plots.base import Drawing, Gallery, Tooltips
-from symmf.reporting.plots.legend import legend_below
+from symmf.reporting.plots.base import Drawing, canvas, legend_below
 from symmf.reporting.plots.style import (
     CLASS_COLORS,
     CLASS_MARKERS,
@@ -34,8 +33,6 @@ from symmf.reporting.results import Experiment, Missing, Results, run_command
 from symmf.reporting.selection.cells import dataset_title
 
 DASHED = (0, (2.5, 1.2))
-MOST_ROWS, MOST_COLUMNS = 2000, 200  # far more than a picture can show
-_LABELS = ("classes", "labels")
 MOST_NAMED = 12  # a longer legend would be larger than the picture
 
 
@@ -52,63 +49,49 @@ class Illustration:
 
 
 def load_illustration(experiment: Experiment) -> Illustration | None:
-    """Read ``illustration.npz``; None if it is absent or not what it should be."""
+    """Read ``illustration.npz``; None if it is absent or damaged."""
     path = experiment.folder / "illustration.npz"
     if not path.is_file():
         return None
     try:
         arrays = read_arrays(path, ".npz")
-    except SymmfError:
+        A, H = (arrays[name].astype(float) for name in ("A", "H"))
+        classes, labels = arrays["classes"], arrays["labels"]
+    except (SymmfError, KeyError, ValueError):
         return None
-    A, H = (_numbers(arrays.get(name), "f") for name in "AH")
-    classes, labels = (_numbers(arrays.get(name), "iu") for name in _LABELS)
     n = len(classes)
-    fits = A.shape == (n, n) and H.ndim == 2 and 0 < H.shape[1] <= MOST_COLUMNS
-    if not (fits and len(H) == len(labels) == n and 2 <= n <= MOST_ROWS):
+    if not (A.shape == (n, n) and len(H) == len(labels) == n):
         return None
     order = np.argsort(classes, kind="stable")
     values = np.unique(classes)
-    given = [str(name) for name in np.ravel(arrays.get("names", []))]
-    names = given if len(given) == len(values) else [f"class {v}" for v in values]
+    names = arrays.get("names", [f"class {value}" for value in values])
     return Illustration(
         experiment=experiment,
         A=A[np.ix_(order, order)],
         H=H[order],
         classes=np.searchsorted(values, classes[order]),
         labels=labels[order],
-        names=tuple(names),
+        names=tuple(map(str, names)),
     )
 
 
-def _numbers(value: Any, kinds: str) -> Any:
-    """Return an array of finite numbers; an empty one if it is something else."""
-    if not isinstance(value, np.ndarray) or value.dtype.kind not in kinds:
-        return np.empty(0)
-    if kinds == "iu":
-        fits = value.ndim == 1 and bool((np.abs(value.astype(float)) < 2**31).all())
-        return value.astype(np.int64) if fits else np.empty(0)
-    return value.astype(float) if np.isfinite(value).all() else np.empty(0)
+def _each(
+    results: Results, name: str, draw: Callable[[Illustration, str], Drawing]
+) -> Iterator[Drawing | Missing]:
+    """Draw every stored illustration; ``draw`` is given the title of its data."""
+    found = [load_illustration(experiment) for experiment in results.experiments]
+    for picture in found:
+        if picture is not None:
+            yield draw(picture, dataset_title(picture.experiment.dataset, results))
+    if not any(found):
+        reason = "no experiment has stored illustration.npz (A and H of a small subset)"
+        command = run_command("illustration")
+        yield Missing(name=name, reason=reason, command=command)
 
 
-def _found(results: Results, name: str) -> tuple[list[Illustration], Gallery]:
-    found = [
-        picture
-        for experiment in results.experiments
-        if (picture := load_illustration(experiment)) is not None
-    ]
-    if found:
-        return found, Gallery()
-    reason = "no experiment has stored illustration.npz (A and H of a small subset)"
-    missing = Missing(name=name, reason=reason, command=run_command("illustration"))
-    return [], Gallery(missing=(missing,))
-
-
-def motivation(results: Results) -> Gallery:
+def motivation(results: Results) -> Iterator[Drawing | Missing]:
     """Draw A and H with a similar and a dissimilar block marked in both."""
-    found, gallery = _found(results, "motivation")
-    if not found:
-        return gallery
-    return Gallery(drawings=tuple(_motivation(p, results) for p in found))
+    return _each(results, "motivation", _motivation)
 
 
 def block_means(A: FloatArray, classes: LabelArray) -> FloatArray:
@@ -128,34 +111,31 @@ def least_similar(means: FloatArray) -> tuple[int, int]:
     return int(first), int(second)
 
 
-def _motivation(picture: Illustration, results: Results) -> Drawing:
-    A, H, classes = picture.A, picture.H, picture.classes
+def _motivation(picture: Illustration, title: str) -> Drawing:
+    A, H, classes, names = picture.A, picture.H, picture.classes, picture.names
     means = block_means(A, classes)
     same = int(np.argmax(np.diag(means)))
     first, second = least_similar(means)
-    figure = Figure(figsize=(6.8, 3.5), layout="constrained")
+    figure = canvas(6.8, 3.5)
     left, right = figure.subplots(1, 2, width_ratios=(2.1, 1.0))
     _heat(figure, left, A)
     _heat(figure, right, H)
     edges = np.concatenate([[0], np.cumsum(np.bincount(classes))])
-    _frames(left, right, edges, same, (first, second), H.shape[1])
+    _frames(left, right, edges, same, (first, second))
     left.plot([], [], color=SIMILAR, lw=2.2, label="most similar block")
     left.plot([], [], color=DISSIMILAR, lw=2.2, ls=DASHED, label="least similar block")
     middles = (edges[:-1] + edges[1:] - 1) / 2
-    left.set_yticks(middles, [plot_text(name) for name in picture.names])
+    left.set_yticks(middles, [plot_text(name) for name in names])
     right.set_yticks([])
     left.set_xticks([])
-    right.set_xticks(range(H.shape[1]), [str(j) for j in range(H.shape[1])])
+    right.set_xticks(range(H.shape[1]))
     left.set_title("A, rows ordered by class")
-    right.set_title("H, same rows")
-    right.set_xlabel("column of H")
+    right.set(title="H, same rows", xlabel="column of H")
     legend_below(figure)
     data = pd.DataFrame(H, columns=[f"h{j}" for j in range(H.shape[1])])
-    for index, name in enumerate(picture.names):
+    for index, name in enumerate(names):
         data[f"mean similarity to {name}"] = A[:, classes == index].mean(axis=1)
-    data.insert(0, "class", [picture.names[c] for c in classes])
-    title = dataset_title(picture.experiment.dataset, results)
-    names = picture.names
+    data.insert(0, "class", [names[c] for c in classes])
     return Drawing(
         name="motivation",
         experiment=picture.experiment.name,
@@ -177,71 +157,45 @@ def _motivation(picture: Illustration, results: Results) -> Drawing:
 
 def _heat(figure: Figure, ax: Axes, values: FloatArray) -> None:
     reach = float(np.quantile(np.abs(values), 0.99)) or 1.0
-    image = ax.imshow(
-        values,
-        cmap="PuOr_r",
-        vmin=-reach,
-        vmax=reach,
-        aspect="auto",
-        interpolation="nearest",
-    )
+    scale: dict[str, Any] = {"cmap": "PuOr_r", "vmin": -reach, "vmax": reach}
+    image = ax.imshow(values, aspect="auto", interpolation="nearest", **scale)
     ax.grid(visible=False)
     bar = figure.colorbar(image, ax=ax, pad=0.02, aspect=30)
     bar.outline.set_linewidth(0.5)
 
 
 def _frames(
-    left: Axes,
-    right: Axes,
-    edges: FloatArray,
-    same: int,
-    apart: tuple[int, int],
-    width: int,
+    left: Axes, right: Axes, edges: FloatArray, same: int, apart: tuple[int, int]
 ) -> None:
+    """Frame the blocks in A, and the rows that belong to them in H."""
     for edge in edges[1:-1]:
         for ax in (left, right):
             ax.axhline(edge - 0.5, color="white", lw=0.8)
         left.axvline(edge - 0.5, color="white", lw=0.8)
-
-    def frame(
-        ax: Axes,
-        rows: int,
-        columns: tuple[float, float],
-        similar: bool,
-        inset: float = 0.0,
-    ) -> None:
-        height = (edges[rows + 1] - edges[rows]) * (1 - 2 * inset)
-        top = edges[rows] - 0.5 + inset * (edges[rows + 1] - edges[rows])
-        ax.add_patch(
-            Rectangle(
-                (columns[0] - 0.5, top),
-                columns[1] - columns[0],
-                height,
-                fill=False,
-                ec=SIMILAR if similar else DISSIMILAR,
-                lw=2.2,
-                ls="-" if similar else DASHED,
-                clip_on=False,
-                zorder=5,
-            )
-        )
-
-    span = (float(edges[same]), float(edges[same + 1]))
-    frame(left, same, span, True)
-    frame(right, same, (0.0, float(width)), True)
+    start, size = edges[:-1] - 0.5, np.diff(edges)
+    width = right.get_xlim()[1] + 0.5
+    solid: dict[str, Any] = {"ec": SIMILAR, "ls": "-"}
+    dashed: dict[str, Any] = {"ec": DISSIMILAR, "ls": DASHED}
+    frames = [
+        (left, (start[same], start[same]), size[same], size[same], solid),
+        (right, (-0.5, start[same]), width, size[same], solid),
+    ]
     for row, column in (apart, apart[::-1]):
-        frame(left, row, (float(edges[column]), float(edges[column + 1])), False)
+        place = (start[column], start[row])
+        frames.append((left, place, size[column], size[row], dashed))
         # A class in both blocks gets both frames, one inside the other.
         inset = 0.06 if row == same else 0.0
-        frame(right, row, (inset * width, width * (1 - inset)), False, inset)
+        place = (inset * width - 0.5, start[row] + inset * size[row])
+        inner = 1 - 2 * inset
+        frames.append((right, place, inner * width, inner * size[row], dashed))
+    for ax, corner, across, down, look in frames:
+        style = {"fill": False, "lw": 2.2, "clip_on": False, "zorder": 5, **look}
+        ax.add_patch(Rectangle(corner, across, down, **style))
 
 
-def embedding(results: Results) -> Gallery:
+def embedding(results: Results) -> Iterator[Drawing | Missing]:
     """Draw the rows of H in the plane, by true class and by cluster found."""
-    found, gallery = _found(results, "embedding")
-    if not found:
-        return gallery
-    return Gallery(drawings=tuple(_embedding(p, results) for p in found))
+    return _each(results, "embedding", _embedding)
 
 
 def plane(H: FloatArray) -> FloatArray:
@@ -253,29 +207,12 @@ def plane(H: FloatArray) -> FloatArray:
     return Y if Y.shape[1] == 2 else np.column_stack([Y, np.zeros(len(Y))])
 
 
-def _embedding(picture: Illustration, results: Results) -> Drawing:
+def _embedding(picture: Illustration, title: str) -> Drawing:
     Y = plane(picture.H)
-    clusters = matched(picture.classes, picture.labels)
-    texts = [
-        f"{picture.names[c]}, cluster {cluster}"
-        for c, cluster in zip(picture.classes, clusters, strict=True)
-    ]
-    figure = Figure(figsize=(6.8, 3.2), layout="constrained")
-    left, right = figure.subplots(1, 2, sharex=True, sharey=True)
-    further = range(len(picture.names), int(clusters.max()) + 1)
-    names = [*picture.names, *(f"cluster {value}" for value in further)]
-    tooltips = {
-        **_scatter(left, Y, picture.classes, names, texts, "class"),
-        **_scatter(right, Y, clusters, names, texts, "cluster"),
-    }
-    if len(names) <= MOST_NAMED:
-        legend_below(figure, "class, and the cluster matched to it")
-    left.set_title("by class")
-    right.set_title("by cluster found")
-    left.set_ylabel("second")
-    agree = float(np.mean(clusters == picture.classes))
-    title = dataset_title(picture.experiment.dataset, results)
-    return Drawing(
+    classes, names = picture.classes, picture.names
+    clusters = matched(classes, picture.labels)
+    agree = float(np.mean(clusters == classes))
+    drawing = Drawing(
         name="embedding",
         experiment=picture.experiment.name,
         title=f"Rows of H: {title}",
@@ -284,46 +221,41 @@ def _embedding(picture: Illustration, results: Results) -> Drawing:
             "Clusters take the number, colour and mark of the class they match best, "
             f"both counted from 0; {agree:.0%} of the samples agree."
         ),
-        figure=figure,
+        figure=canvas(6.8, 3.2),
         data=pd.DataFrame(
             {
                 "first": Y[:, 0],
                 "second": Y[:, 1],
-                "class": [picture.names[c] for c in picture.classes],
+                "class": [names[c] for c in classes],
                 "cluster": clusters,
             }
         ),
-        tooltips=tooltips,
     )
+    left, right = drawing.figure.subplots(1, 2, sharex=True, sharey=True)
+    further = range(len(names), int(clusters.max()) + 1)
+    shown = [*names, *(f"cluster {value}" for value in further)]
+    _scatter(drawing, left, classes, shown)
+    _scatter(drawing, right, clusters, shown)
+    if len(shown) <= MOST_NAMED:
+        legend_below(drawing.figure, "class, and the cluster matched to it")
+    left.set(title="by class", ylabel="second principal component of H")
+    right.set(title="by cluster found")
+    return drawing
 
 
 def _scatter(
-    ax: Axes,
-    Y: FloatArray,
-    groups: LabelArray,
-    names: Sequence[str],
-    texts: Sequence[str],
-    side: str,
-) -> Tooltips:
-    """Draw the points of each group with their mark; return their texts."""
-    tooltips = {}
-    for value in np.unique(groups).tolist():
-        here = np.flatnonzero(groups == value)
-        name = f"embedding-{side}-{value}"
-        ax.plot(
-            *Y[here].T,
-            ls="none",
-            marker=CLASS_MARKERS[value % len(CLASS_MARKERS)],
-            color=CLASS_COLORS[value % len(CLASS_COLORS)],
-            ms=4,
-            alpha=0.8,
-            mew=0,
-            gid=name,
-            label=plot_text(names[value]),
-        )
-        tooltips[name] = [texts[i] for i in here.tolist()]
+    drawing: Drawing, ax: Axes, groups: LabelArray, names: Sequence[str]
+) -> None:
+    """Draw the points of each group with their mark."""
     ax.set_xlabel("first principal component of H")
-    return tooltips
+    for value in np.unique(groups).tolist():
+        here = drawing.data[groups == value]
+        marker = CLASS_MARKERS[value % len(CLASS_MARKERS)]
+        color, label = CLASS_COLORS[value % len(CLASS_COLORS)], plot_text(names[value])
+        texts = here["class"] + ", cluster " + here["cluster"].astype(str)
+        look: dict[str, Any] = {"marker": marker, "color": color, "label": label}
+        look |= {"ms": 4, "alpha": 0.8, "mew": 0}
+        drawing.mark(ax, here["first"], here["second"], texts, **look)
 
 
 def matched(classes: LabelArray, labels: LabelArray) -> LabelArray:

@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 
 from symmf.common.figures import INK
 from symmf.common.texts import plot_text
 from symmf.paper.values import ROWS
-from symmf.reporting.plots.base import Drawing, Gallery, Records, Tooltips
-from symmf.reporting.plots.style import StyleBook
+from symmf.reporting.plots.base import Drawing, canvas
+from symmf.reporting.plots.style import StyleBook, style_book
 from symmf.reporting.results import Missing, Results, run_command
 from symmf.reporting.selection.cells import Row, RowKey, collect
-from symmf.reporting.selection.readings import Reading, readings
+from symmf.reporting.selection.readings import Reading
 from symmf.reporting.selection.studies import own_studies
 from symmf.reporting.statistics.tests import Ranking, rank_rows
 from symmf.reporting.statistics.words import ranking_words
@@ -25,28 +24,23 @@ METRICS = {"ac": "AC", "nmi": "NMI"}
 STEP = 0.42  # height of one label
 
 
-def critical_difference(results: Results) -> Gallery:
+def critical_difference(results: Results) -> Iterator[Drawing | Missing]:
     """Draw the ranks of the paper's rows, or of each study of one's own."""
+    command = run_command("coil20")
     if results.about_paper:
-        rows = {metric: collect(results, metric) for metric in METRICS}
-        drawn = [_critical_difference(results, rows)]
-        command = run_command("coil20")
+        ranked = {"": {metric: collect(results, metric) for metric in METRICS}}
     else:
-        drawn = [
-            _critical_difference(
-                results, {m: study.rows(m) for m in METRICS}, study=study.name
-            )
-            for study in own_studies(results)
-        ]
         command = results.experiments[0].command
-    found = tuple(drawing for drawing in drawn if drawing is not None)
-    reason = "fewer than three methods were run in two common cells"
-    gap = Missing(name="critical-difference", reason=reason, command=command)
-    return Gallery(drawings=found, missing=() if found else (gap,))
+        ranked = {s.name: {m: s.rows(m) for m in METRICS} for s in own_studies(results)}
+    drawn = [_drawing(results, rows, study) for study, rows in ranked.items()]
+    yield from (drawing for drawing in drawn if drawing is not None)
+    if not any(drawn):
+        reason = "fewer than three methods were run in two common cells"
+        yield Missing(name="critical-difference", reason=reason, command=command)
 
 
-def _critical_difference(
-    results: Results, rows: Mapping[str, Sequence[Row]], study: str = ""
+def _drawing(
+    results: Results, rows: Mapping[str, Sequence[Row]], study: str
 ) -> Drawing | None:
     found = {
         metric: ranking
@@ -56,16 +50,18 @@ def _critical_difference(
     }
     if not found:
         return None
-    book = StyleBook(r for e in results.experiments for r in readings(e))
     tallest = max(len(ranking.ranks) for ranking in found.values())
     height = 0.95 + 0.21 * ((tallest + 1) // 2)
-    figure = Figure(figsize=(6.8, height * len(found)), layout="constrained")
-    axes = figure.subplots(len(found), 1, squeeze=False)[:, 0]
-    records: Records = []
-    tooltips: Tooltips = {}
-    captions: list[str] = []
+    drawing = Drawing(
+        name="critical-difference",
+        experiment=study,
+        title="Average ranks" if study else "Average ranks over cells",
+        figure=canvas(6.8, height * len(found)),
+    )
+    axes = drawing.figure.subplots(len(found), 1, squeeze=False)[:, 0]
+    book, records, captions = style_book(results), [], []
     for ax, (metric, ranking) in zip(axes, found.items(), strict=True):
-        tooltips |= _diagram(ax, ranking, _methods(rows[metric]), book)
+        _diagram(drawing, ax, ranking, _methods(rows[metric]), book)
         captions.append(f"{METRICS[metric]}: {ranking_words(ranking)[0]}")
         left_out = _left_out(rows[metric], ranking)
         if left_out:
@@ -87,15 +83,8 @@ def _critical_difference(
         "less than the critical difference (CD). "
         + ranking_words(next(iter(found.values())))[1]
     )
-    return Drawing(
-        name="critical-difference",
-        experiment=study,
-        title="Average ranks over cells" if not study else "Average ranks",
-        caption=" ".join(captions),
-        figure=figure,
-        data=pd.DataFrame(records),
-        tooltips=tooltips,
-    )
+    drawing.caption, drawing.data = " ".join(captions), pd.DataFrame(records)
+    return drawing
 
 
 def _methods(rows: Iterable[Row]) -> dict[RowKey, Reading]:
@@ -113,43 +102,37 @@ def _left_out(rows: Iterable[Row], ranking: Ranking) -> list[str]:
 
 
 def _diagram(
+    drawing: Drawing,
     ax: Axes,
     ranking: Ranking,
     methods: dict[RowKey, Reading],
     book: StyleBook,
-) -> Tooltips:
-    """Draw the ranks of one metric; return the texts of the marks."""
-    tooltips: Tooltips = {}
+) -> None:
+    """Draw the ranks of one metric."""
     n = len(ranking.ranks)
     ax.set_axis_off()
-    ax.set_title(
-        f"{METRICS[ranking.metric]}: average rank over {ranking.blocks}",
-        pad=2,
-    )
+    title = f"{METRICS[ranking.metric]}: average rank over {ranking.blocks}"
+    ax.set_title(title, pad=2)
     margin = 0.32 * (n - 1)  # room for labels on both sides
     ax.set_xlim(1 - margin, n + margin)
     half = (n + 1) // 2
-    bottom = -0.55 - STEP * half - 0.2
-    ax.set_ylim(bottom, 1.4)
     ax.plot([1, n], [0, 0], color=INK, lw=0.9)
     for tick in range(1, n + 1):
         ax.plot([tick, tick], [0, 0.1], color=INK, lw=0.9)
         ax.text(tick, 0.16, str(tick), ha="center", va="bottom", fontsize=7.5)
     _critical_bar(ax, ranking, n)
-    levels = _bars(ax, ranking)
+    top = -0.3 - 0.16 * _bars(ax, ranking)  # of the labels
     for index, (title, rank, key) in enumerate(
         zip(ranking.titles, ranking.ranks, ranking.keys, strict=True)
     ):
         reading = methods[key]
         look = book.look(reading.experiment, reading.method)
         left = index < half
-        depth = index if left else n - 1 - index
-        y = -0.3 - 0.16 * levels - STEP * depth
+        y = top - STEP * (index if left else n - 1 - index)
         edge = 1 - 0.06 * (n - 1) if left else n + 0.06 * (n - 1)
         ax.plot([rank, rank, edge], [0, y, y], color=look.color, lw=0.9)
-        name = f"cd-{ranking.metric}-{index}"
-        ax.plot([rank], [0], ls="none", gid=name, clip_on=False, **look.points)
-        tooltips[name] = [f"{title}: average rank {rank:.2f}"]
+        said = [f"{title}: average rank {rank:.2f}"]
+        drawing.mark(ax, [rank], [0], said, clip_on=False, **look.points)
         ax.text(
             edge + (-1 if left else 1) * 0.015 * (n - 1),
             y,
@@ -159,8 +142,7 @@ def _diagram(
             fontsize=8,
             fontweight="bold" if reading.proposed else "normal",
         )
-    ax.set_ylim(min(bottom, -0.3 - 0.16 * levels - STEP * half), 1.4)
-    return tooltips
+    ax.set_ylim(min(-0.75, top) - STEP * half, 1.4)
 
 
 def _critical_bar(ax: Axes, ranking: Ranking, n: int) -> None:

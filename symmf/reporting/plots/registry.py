@@ -1,13 +1,12 @@
 """The one list of figures; reading it imports no drawing code.
 
-A figure is a function of the results that returns a :class:`Gallery`. To add one,
-write it in a module beside this one and add its line here: the command line, the page
-and the tests take it from this dictionary.
+A figure is a function of the results that yields drawings, or what they lack. To add
+one, write it in a module beside this one and add its line here: the command line, the
+page and the tests take it from this dictionary.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from importlib import import_module
 from typing import TYPE_CHECKING
 
@@ -35,5 +34,4 @@ def draw(name: str, results: Results) -> Gallery:
     from symmf.reporting.plots.base import laid_out
 
     module, attribute = FIGURES[check_name("figure", name, FIGURES)].split(":")
-    build: Callable[[Results], Gallery] = getattr(import_module(module), attribute)
-    return laid_out(build, results)
+    return laid_out(getattr(import_module(module), attribute), results)

@@ -7,36 +7,32 @@ difference with its interval: there "flat" can be seen.
 
 from __future__ import annotations
 
+import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 from matplotlib.transforms import offset_copy
 
 from symmf.common.figures import GREY, INK
 from symmf.common.texts import plot_text
 from symmf.paper.values import PAPER_PANELS
-from symmf.reporting.plots.base import Drawing, Gallery, Records, Tooltips
-from symmf.reporting.plots.legend import legend_below
-from symmf.reporting.plots.style import Look, StyleBook
+from symmf.reporting.plots.base import Drawing, canvas, legend_below
+from symmf.reporting.plots.style import Look, StyleBook, style_book
 from symmf.reporting.results import Experiment, Missing, Results, run_command
 from symmf.reporting.selection.cells import Cell, dataset_title
-from symmf.reporting.selection.readings import REFERENCE_WEIGHT, readings
+from symmf.reporting.selection.readings import REFERENCE_WEIGHT
 from symmf.reporting.selection.regulariser import (
     WeightGrid,
     grid_panels,
     on_graph,
     pairings,
 )
-from symmf.reporting.statistics.intervals import (
-    INTERVAL_METHOD,
-    PairedDifference,
-    paired_difference,
-)
+from symmf.reporting.statistics.intervals import INTERVAL_METHOD, paired_difference
 
 METRIC_TITLES = {"ac": "AC", "nmi": "NMI"}
 APART = 3.4  # points between the marks of two entries at the same place
@@ -44,64 +40,30 @@ PAIRED = (
     "paired differences over the trials both have, with the "
     f"{INTERVAL_METHOD}; where an interval contains 0, no effect is shown"
 )
+MARKS: dict[str, Any] = {"clip_on": False, "zorder": 3}
 
-Drawn = tuple[Records, Tooltips]
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Series:
-    """Cells along an axis, and for each the cell its trials are paired with."""
+    """A curve: one line of numbers per cell, its differences to another among them."""
 
-    name: str
     label: str
     look: Look
-    xs: tuple[float, ...]
-    cells: tuple[Cell, ...]
-    bases: tuple[Cell | None, ...]
+    numbers: pd.DataFrame
 
 
-def sensitivity(results: Results) -> Gallery:
+def sensitivity(results: Results) -> Iterator[Drawing | Missing]:
     """Draw AC and NMI over lambda and their differences to lambda = 0."""
     panels = grid_panels(results)
     there = {panel.key for panel in panels}
-    missing = tuple(
-        Missing(
-            name="lambda",
-            reason=f"no grid of lambda for {dataset_title(name)}, K = {k}",
-            command=run_command("lambda" if name == "coil20" else f"lambda_{name}"),
-        )
-        for name, k in PAPER_PANELS
-        if results.about_paper and (name, k) not in there
-    )
+    for name, k in PAPER_PANELS if results.about_paper else ():
+        if (name, k) not in there:
+            reason = f"no grid of lambda for {dataset_title(name)}, K = {k}"
+            config = "lambda" if name == "coil20" else f"lambda_{name}"
+            command = run_command(config)
+            yield Missing(name="lambda", reason=reason, command=command)
     if not panels:
-        return Gallery(missing=missing)
-    book = StyleBook(r for e in results.experiments for r in readings(e))
-    figure = Figure(figsize=(2.5 * len(panels) + 0.8, 6.2), layout="constrained")
-    axes = figure.subplots(4, len(panels), squeeze=False, sharex="col", sharey="row")
-    records: Records = []
-    tooltips: Tooltips = {}
-    shared = Counter(panel.key for panel in panels)
-    for column, panel in enumerate(panels):
-        title = plot_text(dataset_title(panel.experiment.dataset, results))
-        title += f", K = {panel.n_clusters}"
-        if shared[panel.key] > 1:  # the same cell on another input
-            title += f"\n{input_of(panel.experiment)}"
-        axes[0][column].set_title(title)
-        axes[3][column].set_xlabel("λ")
-        for row, metric in enumerate(METRIC_TITLES):
-            upper, lower = axes[2 * row][column], axes[2 * row + 1][column]
-            lines = _weight_series(panel, metric, book, f"lambda-{row}{column}")
-            found, texts = draw_pair(upper, lower, lines, metric)
-            records += found
-            tooltips |= texts
-            grid = sorted({x for line in lines for x in line.xs})
-            for ax in (upper, lower):
-                _weight_axis(ax, grid)
-            if column == 0:
-                upper.set_ylabel(METRIC_TITLES[metric])
-                lower.set_ylabel(f"{METRIC_TITLES[metric]} minus\nλ = 0")
-            _difference_axis(lower, [r for r in records if r["metric"] == metric])
-    legend_below(figure)
+        return
     drawing = Drawing(
         name="lambda",
         title="Scores over the regularisation weight λ",
@@ -111,11 +73,34 @@ def sensitivity(results: Results) -> Gallery:
             "and logarithmic beyond the first positive value. The dotted vertical line "
             "is λ = 0.5, the value in the authors' code."
         ),
-        figure=figure,
-        data=pd.DataFrame(records),
-        tooltips=tooltips,
+        figure=canvas(2.5 * len(panels) + 0.8, 6.2),
     )
-    return Gallery(drawings=(drawing,), missing=missing)
+    axes = drawing.figure.subplots(
+        4, len(panels), squeeze=False, sharex="col", sharey="row"
+    )
+    book, frames = style_book(results), []
+    shared = Counter(panel.key for panel in panels)
+    for column, panel in enumerate(panels):
+        title = plot_text(dataset_title(panel.experiment.dataset, results))
+        title += f", K = {panel.n_clusters}"
+        if shared[panel.key] > 1:  # the same cell on another input
+            title += f"\n{input_of(panel.experiment)}"
+        axes[0][column].set_title(title)
+        axes[3][column].set_xlabel("λ")
+        for row, metric in enumerate(METRIC_TITLES):
+            upper, lower = axes[2 * row : 2 * row + 2, column]
+            lines = _weight_series(panel, metric, book)
+            frames.append(draw_pair(drawing, upper, lower, lines, "lambda"))
+            for ax in (upper, lower):
+                _weight_axis(ax, sorted(set(frames[-1]["lambda"])))
+    drawing.data = pd.concat(frames, ignore_index=True)
+    for row, (metric, title) in enumerate(METRIC_TITLES.items()):
+        upper, lower = axes[2 * row : 2 * row + 2, 0]
+        upper.set_ylabel(title)
+        lower.set_ylabel(f"{title} minus\nλ = 0")
+        _difference_axis(lower, drawing.data[drawing.data["metric"] == metric])
+    legend_below(drawing.figure)
+    yield drawing
 
 
 def input_of(experiment: Experiment) -> str:
@@ -123,24 +108,14 @@ def input_of(experiment: Experiment) -> str:
     return "on a graph" if on_graph(experiment) else "on inner products"
 
 
-def _weight_series(
-    panel: WeightGrid, metric: str, book: StyleBook, name: str
-) -> list[Series]:
+def _weight_series(panel: WeightGrid, metric: str, book: StyleBook) -> list[Series]:
     """Return an entry's cells over lambda, each paired with the one at lambda = 0."""
     out = []
-    for index, (method, group) in enumerate(panel.curves(metric).items()):
-        xs = tuple(float(cell.reading.weight or 0) for cell in group)
-        base = dict(zip(xs, group, strict=True)).get(0.0)
-        out.append(
-            Series(
-                name=f"{name}-{index}",
-                label=group[0].reading.label,
-                look=book.look(panel.experiment.name, method),
-                xs=xs,
-                cells=tuple(group),
-                bases=tuple(base if x else None for x in xs),
-            )
-        )
+    for method, group in panel.curves(metric).items():
+        base = next((cell for cell in group if not cell.reading.weight), None)
+        bases = [base if cell.reading.weight else None for cell in group]
+        look = book.look(panel.experiment.name, method)
+        out.append(Series(group[0].reading.label, look, _numbers(group, bases)))
     return out
 
 
@@ -155,184 +130,130 @@ def _weight_axis(ax: Axes, grid: list[float]) -> None:
     ax.axvline(REFERENCE_WEIGHT, lw=0.8, ls=":", color=GREY)
 
 
-def regularization(results: Results) -> Gallery:
+def regularization(results: Results) -> Iterator[Drawing | Missing]:
     """Draw accuracy with and without the regulariser over K, and the difference."""
     found = pairings(results)
     if not found:
         reason = "no entry was run at lambda = 0 and at a positive lambda over K"
         command = run_command("regularization")
-        return Gallery(
-            missing=(Missing(name="regularization", reason=reason, command=command),)
-        )
-    book = StyleBook(r for e in results.experiments for r in readings(e))
-    figure = Figure(figsize=(max(3.4 * len(found), 3.8), 3.9), layout="constrained")
-    axes = figure.subplots(
-        2, len(found), squeeze=False, sharex="col", sharey="row", height_ratios=(3, 2)
-    )
-    records: Records = []
-    tooltips: Tooltips = {}
-    plain = Look(color=GREY, marker="s", dash=(4, 1.6), hollow=True)
-    for column, pair in enumerate(found):
-        xs = tuple(float(cell.n_clusters) for cell in pair.with_cells)
-        lines = [
-            Series(
-                name=f"regularization-{column}-with",
-                label=f"{pair.reading.label}, λ = {pair.weight:g}",
-                look=book.look(pair.experiment.name, pair.reading.method),
-                xs=xs,
-                cells=pair.with_cells,
-                bases=pair.without_cells,
-            ),
-            Series(
-                name=f"regularization-{column}-without",
-                label="λ = 0",
-                look=plain,
-                xs=xs,
-                cells=pair.without_cells,
-                bases=(None,) * len(xs),
-            ),
-        ]
-        upper, lower = axes[0][column], axes[1][column]
-        drawn, texts = draw_pair(upper, lower, lines, "ac")
-        records += drawn
-        tooltips |= texts
-        title = dataset_title(pair.experiment.dataset, results)
-        head = f"{title}, {input_of(pair.experiment)}"
-        upper.set_title(f"{plot_text(head)}\n{plot_text(pair.reading.label)}")
-        _difference_axis(lower, records)
-        lower.set_xlabel("number of clusters K")
-        lower.xaxis.get_major_locator().set_params(integer=True)
-    axes[0][0].set_ylabel("AC")
-    axes[1][0].set_ylabel("AC minus\nλ = 0")
-    legend_below(figure)
+        yield Missing(name="regularization", reason=reason, command=command)
+        return
+    across = 2 if len(found) > 3 else len(found)
+    down = math.ceil(len(found) / across)
     drawing = Drawing(
         name="regularization",
         title="Accuracy with and without the regulariser",
         caption=(
-            f"Above: mean over trials. Below: {PAIRED}. Every panel says whether the "
-            "entry stands on inner products or on a graph of neighbours."
+            f"Above: mean over trials. Below: {PAIRED}. The title of a panel says "
+            "whether inner products or a graph of neighbours are factored."
         ),
-        figure=figure,
-        data=pd.DataFrame(records),
-        tooltips=tooltips,
+        figure=canvas(max(3.4 * across, 3.8), 3.7 * down),
     )
-    return Gallery(drawings=(drawing,))
-
-
-def draw_pair(upper: Axes, lower: Axes, lines: Sequence[Series], metric: str) -> Drawn:
-    """Draw means above and paired differences below; return numbers and texts."""
-    records: Records = []
-    tooltips: Tooltips = {}
-    lower.axhline(0, color=INK, lw=0.8)
-    paired = [line for line in lines if any(line.bases)]
-    for line in lines:
-        place = paired.index(line) - (len(paired) - 1) / 2 if line in paired else 0.0
-        tooltips |= _means(upper, line)
-        differences, texts = _differences(lower, line, APART * place)
-        tooltips |= texts
-        records += [
-            {**_record(cell, metric), "lambda": cell.reading.weight, **difference}
-            for cell, difference in zip(line.cells, differences, strict=True)
+    ratios = (3, 2) * down
+    axes = drawing.figure.subplots(
+        2 * down, across, squeeze=False, sharex="col", height_ratios=ratios
+    )
+    uppers, lowers = axes[::2].ravel(), axes[1::2].ravel()
+    for same in (uppers, lowers):
+        for ax in same[1:]:
+            ax.sharey(same[0])
+        for ax in same[len(found) :]:
+            ax.set_axis_off()
+    book, frames = style_book(results), []
+    plain = Look(GREY, "s", dash=(4, 1.6), hollow=True)
+    for upper, lower, pair in zip(uppers, lowers, found, strict=False):
+        look = book.look(pair.experiment.name, pair.reading.method)
+        label = f"{pair.reading.label}, λ = {pair.weight:g}"
+        without, nothing = pair.without_cells, [None] * len(pair.without_cells)
+        lines = [
+            Series(label, look, _numbers(pair.with_cells, without)),
+            Series("λ = 0", plain, _numbers(without, nothing)),
         ]
-    return records, tooltips
+        frames.append(draw_pair(drawing, upper, lower, lines, "n_clusters"))
+        title = dataset_title(pair.experiment.dataset, results)
+        head = f"{title}, {input_of(pair.experiment)}"
+        upper.set_title(f"{plot_text(head)}\n{plot_text(pair.reading.label)}")
+    drawing.data = pd.concat(frames, ignore_index=True)
+    _difference_axis(lowers[0], drawing.data)
+    for row, ax in enumerate(axes[:, 0]):
+        ax.set_ylabel("AC minus\nλ = 0" if row % 2 else "AC")
+    for ax in axes[-1]:
+        ax.set_xlabel("number of clusters K")
+        ax.xaxis.get_major_locator().set_params(integer=True)
+    legend_below(drawing.figure)
+    yield drawing
 
 
-def _difference_axis(ax: Axes, records: Records) -> None:
+def draw_pair(
+    drawing: Drawing, upper: Axes, lower: Axes, lines: Sequence[Series], axis: str
+) -> pd.DataFrame:
+    """Draw means above and paired differences below; return the numbers."""
+    lower.axhline(0, color=INK, lw=0.8)
+    paired = [line for line in lines if line.numbers["n_pairs"].any()]
+    for line in lines:
+        look, numbers = line.look, line.numbers
+        texts = [
+            f"{line.label}: {cell['mean']:.3f}, standard deviation {cell['std']:.3f}, "
+            f"at {cell[axis]:g} ({cell['n_good']} of {cell['n_total']} trials)"
+            for cell in numbers.to_dict("records")
+        ]
+        xs, means = numbers[axis], numbers["mean"]
+        upper.plot(xs, means, **look.line)
+        drawing.mark(upper, xs, means, texts, **MARKS, **look.points)
+        upper.plot([], [], label=plot_text(line.label), **look.line, **look.points)
+        if line in paired:
+            aside = APART * (paired.index(line) - (len(paired) - 1) / 2)
+            _differences(drawing, lower, line, axis, aside)
+    return pd.concat([line.numbers for line in lines], ignore_index=True)
+
+
+def _differences(
+    drawing: Drawing, ax: Axes, line: Series, axis: str, shift: float
+) -> None:
+    """Draw the paired differences that are known, with their intervals."""
+    known = line.numbers.dropna(subset=["difference"])
+    low, high = known["difference_low"], known["difference_high"]
+    aside = offset_copy(ax.transData, fig=drawing.figure, x=shift, units="points")
+    ax.vlines(known[axis], low, high, color=line.look.color, lw=1.3, transform=aside)
+    texts = [
+        f"{line.label} at {r[axis]:g}: {r['difference']:+.3f}, interval "
+        f"{r['difference_low']:+.3f} to {r['difference_high']:+.3f} "
+        f"({r['n_pairs']} trials)"
+        for r in known.to_dict("records")
+    ]
+    look = {**MARKS, **line.look.points, "transform": aside}
+    drawing.mark(ax, known[axis], known["difference"], texts, **look)
+
+
+def _difference_axis(ax: Axes, numbers: pd.DataFrame) -> None:
     """Let the axis hold every interval; marks that are moved aside do not count."""
-    ends = [float(r[f"difference_{end}"]) for r in records for end in ("low", "high")]
-    known = [abs(end) for end in ends if np.isfinite(end)]
-    reach = 1.08 * max([*known, 0.005])
+    ends = numbers[["difference_low", "difference_high"]].abs().to_numpy()
+    reach = 1.08 * np.nanmax([*ends.ravel(), 0.005])
     ax.set_ylim(-reach, reach)
 
 
-def _means(ax: Axes, line: Series) -> Tooltips:
-    """Draw a curve of means; return the texts of its marks."""
-    means = [cell.mean for cell in line.cells]
-    ax.plot(line.xs, means, **line.look.line)
-    ax.plot(
-        *(line.xs, means),
-        ls="none",
-        gid=line.name,
-        clip_on=False,
-        zorder=3,
-        **line.look.points,
-    )
-    ax.plot([], [], label=plot_text(line.label), **line.look.line, **line.look.points)
-    return {
-        line.name: [
-            f"{line.label}: {cell.mean:.3f}, standard deviation {cell.std:.3f}, at "
-            f"{x:g} ({cell.n_good} of {cell.n_total} trials)"
-            for x, cell in zip(line.xs, line.cells, strict=True)
-        ]
-    }
-
-
-def _differences(ax: Axes, line: Series, shift: float) -> Drawn:
-    """Draw paired differences with their intervals; return numbers and texts."""
-    records = [
-        _difference(cell, base)
-        for cell, base in zip(line.cells, line.bases, strict=True)
-    ]
-    shown = [
-        (x, record)
-        for x, record in zip(line.xs, records, strict=True)
-        if np.isfinite(record["difference"])
-    ]
-    if not shown:
-        return records, {}
-    xs = [x for x, _ in shown]
-    middle, low, high = (
-        [record[key] for _, record in shown]
-        for key in ("difference", "difference_low", "difference_high")
-    )
-    figure = ax.get_figure(root=True)
-    transform = offset_copy(ax.transData, fig=figure, x=shift, units="points")
-    ax.vlines(xs, low, high, color=line.look.color, lw=1.3, transform=transform)
-    name = f"{line.name}-difference"
-    ax.plot(
-        *(xs, middle),
-        ls="none",
-        gid=name,
-        clip_on=False,
-        zorder=3,
-        transform=transform,
-        **line.look.points,
-    )
-    texts = [
-        f"{line.label} at {x:g}: {r['difference']:+.3f}, interval "
-        f"{r['difference_low']:+.3f} to {r['difference_high']:+.3f} "
-        f"({r['n_pairs']} trials)"
-        for x, r in shown
-    ]
-    return records, {name: texts}
-
-
-def _difference(cell: Cell, base: Cell | None) -> dict[str, float]:
-    """Return the mean paired difference of two cells and its interval."""
+def _numbers(cells: Sequence[Cell], bases: Sequence[Cell | None]) -> pd.DataFrame:
+    """Return the numbers of cells, and their paired differences to other ones."""
     nothing = float("nan")
-    if base is None:
-        found = PairedDifference(mean=nothing, low=nothing, high=nothing, n_pairs=0)
-    else:
-        found = paired_difference(cell, base)
-    return {
-        "difference": found.mean,
-        "difference_low": found.low,
-        "difference_high": found.high,
-        "n_pairs": found.n_pairs,
-    }
-
-
-def _record(cell: Cell, metric: str) -> dict[str, object]:
-    reading = cell.reading
-    return {
-        "experiment": reading.experiment,
-        "dataset": reading.dataset,
-        "n_clusters": cell.n_clusters,
-        "method": reading.method,
-        "label": reading.label,
-        "metric": metric,
-        "mean": cell.mean,
-        "std": cell.std,
-        "n_good": cell.n_good,
-        "n_total": cell.n_total,
-    }
+    lines = []
+    for cell, base in zip(cells, bases, strict=True):
+        reading, found = cell.reading, paired_difference(cell, base) if base else None
+        line = {
+            "experiment": reading.experiment,
+            "dataset": reading.dataset,
+            "n_clusters": cell.n_clusters,
+            "method": reading.method,
+            "label": reading.label,
+            "metric": cell.metric,
+            "mean": cell.mean,
+            "std": cell.std,
+            "n_good": cell.n_good,
+            "n_total": cell.n_total,
+            "lambda": reading.weight,
+            "difference": found.mean if found else nothing,
+            "difference_low": found.low if found else nothing,
+            "difference_high": found.high if found else nothing,
+            "n_pairs": found.n_pairs if found else 0,
+        }
+        lines.append(line)
+    return pd.DataFrame(lines)

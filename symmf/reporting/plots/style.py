@@ -7,12 +7,13 @@ distinction for grey-scale print.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from symmf.common.figures import GREY, INK
-from symmf.reporting.selection.readings import Reading
+from symmf.reporting.results import Results
+from symmf.reporting.selection.readings import Reading, readings
 
 ORANGE, SKY, GREEN = "#E69F00", "#56B4E9", "#009E73"
 BLUE, VERMILLION, PURPLE, OCHRE = "#0072B2", "#D55E00", "#CC79A7", "#9A7D0A"
@@ -32,7 +33,7 @@ CLASS_COLORS = (BLUE, VERMILLION, GREEN, ORANGE, PURPLE, SKY, OCHRE, INK)
 CLASS_MARKERS = ("o", "s", "^", "D", "v", "P", "X", "<", ">")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Look:
     """How a method is drawn."""
 
@@ -58,35 +59,31 @@ class Look:
         }
 
 
-def _look(color: str, marker: str) -> Look:
-    return Look(color=color, marker=marker)
-
-
 LOOKS: dict[str, Look] = {
     # the nine methods of the tables
-    "kmeans": _look(GREY, "s"),
-    "nmf": _look(ORANGE, "^"),
-    "spectral": _look(SKY, "D"),
-    "symhals": _look(GREEN, "v"),
-    "snmf": _look(OCHRE, "P"),
-    "symnmf": _look(BLUE, "<"),
-    "gnmf": _look(PURPLE, "X"),
-    "dsc": _look(INK, ">"),
-    "symmf": _look(VERMILLION, "o"),
+    "kmeans": Look(GREY, "s"),
+    "nmf": Look(ORANGE, "^"),
+    "spectral": Look(SKY, "D"),
+    "symhals": Look(GREEN, "v"),
+    "snmf": Look(OCHRE, "P"),
+    "symnmf": Look(BLUE, "<"),
+    "gnmf": Look(PURPLE, "X"),
+    "dsc": Look(INK, ">"),
+    "symmf": Look(VERMILLION, "o"),
     # solvers of the convergence figures
-    "projected_gradient": _look(VERMILLION, "o"),
-    "columnwise": _look(PURPLE, "h"),
-    "eigen": _look(INK, "*"),
-    "fixed_step": _look(GREY, "d"),
-    "sym_anls": _look(GREEN, "p"),
-    "sym_hals": _look(GREEN, "v"),
-    "newton": _look(BLUE, "<"),
-    "symnmf_anls": _look(SKY, "D"),
-    "admm": _look(ORANGE, "^"),
-    "procrustes": _look(OCHRE, "P"),
+    "projected_gradient": Look(VERMILLION, "o"),
+    "columnwise": Look(PURPLE, "h"),
+    "eigen": Look(INK, "*"),
+    "fixed_step": Look(GREY, "d"),
+    "sym_anls": Look(GREEN, "p"),
+    "sym_hals": Look(GREEN, "v"),
+    "newton": Look(BLUE, "<"),
+    "symnmf_anls": Look(SKY, "D"),
+    "admm": Look(ORANGE, "^"),
+    "procrustes": Look(OCHRE, "P"),
 }
 _SPARE = tuple(
-    _look(color, marker)
+    Look(color, marker)
     for marker in ("8", "H", "p", "d")
     for color in (SKY, OCHRE, PURPLE, GREEN, BLUE, ORANGE, GREY)
 )
@@ -107,18 +104,16 @@ class StyleBook:
     dash and hollow markers.
     """
 
-    def __init__(self, readings: Iterable[Reading]) -> None:
-        known = list(readings)
+    def __init__(self, known: Sequence[Reading]) -> None:
         unknown = sorted({family(reading) for reading in known} - set(LOOKS))
         bases = LOOKS | {
             name: _SPARE[index % len(_SPARE)] for index, name in enumerate(unknown)
         }
-        members: dict[tuple[str, Look], list[str]] = {}
+        members: dict[tuple[str, Look], dict[str, None]] = {}
         for reading in known:
             base = bases[family(reading)]
-            names = members.setdefault((reading.experiment, base), [])
-            if reading.method not in names:
-                names.append(reading.method)
+            names = members.setdefault((reading.experiment, base), {})
+            names[reading.method] = None
         self._looks = {
             (experiment, method): replace(
                 base, dash=DASHES[index % len(DASHES)], hollow=index % 2 == 1
@@ -130,4 +125,9 @@ class StyleBook:
     def look(self, experiment: str, method: str) -> Look:
         """Return the look of an entry; an entry never seen before is drawn plain."""
         found = self._looks.get((experiment, method))
-        return found or LOOKS.get(method) or _look(INK, "o")
+        return found or LOOKS.get(method) or Look(INK, "o")
+
+
+def style_book(results: Results) -> StyleBook:
+    """Return the looks of all entries of a results folder."""
+    return StyleBook([r for e in results.experiments for r in readings(e)])

@@ -5,20 +5,35 @@ Each cell stands beside the cell of the main study that it repeats.
 
 from __future__ import annotations
 
-import pandas as pd
+from collections.abc import Mapping
+from typing import Any
 
 from symmf.paper.roles import Role
 from symmf.paper.values import METRIC_TITLES
 from symmf.reporting.results import Results
-from symmf.reporting.selection.cells import Cell, cells, dataset_title
+from symmf.reporting.selection.cells import Cell, cells
 from symmf.reporting.statistics.intervals import INTERVAL_METHOD, paired_difference
-from symmf.reporting.tables.model import DIGITS, PlainTable
+from symmf.reporting.tables.model import PlainTable, record_table
 
 # What is repeated, and the role of the experiments that it repeats.
 REPEATED = {Role.HELD_OUT: Role.USED_WELL, Role.AS_PUBLISHED: Role.COMPARISON}
+
+
+def _difference(record: Mapping[str, Any]) -> str:
+    text = f"{record['difference']:+.3f}"
+    if record["low"] != record["low"]:
+        return text
+    return f"{text} ({record['low']:+.3f} to {record['high']:+.3f})"
+
+
 COLUMNS = (
-    *("experiment", "dataset", "n_clusters", "metric", "entry", "label", "mean"),
-    *("study_mean", "difference", "low", "high", "study_experiment"),
+    ("Dataset", "l", "{data_title}"),
+    ("Entry", "l", "{label} [{experiment}]"),
+    ("K", "r", "{n_clusters}"),
+    ("Metric", "l", "{metric_title}"),
+    ("again", "r", "{mean:.3f}"),
+    ("study", "r", "{study_mean:.3f}"),
+    ("difference", "r", _difference),
 )
 
 
@@ -32,16 +47,19 @@ def again_table(results: Results) -> PlainTable:
         for cell in cells(experiment, metric)
         if cell.n_good and (before := _repeats(results, repeated, cell)) is not None
     ]
-    return PlainTable(
+    return record_table(
+        results,
+        records,
+        COLUMNS,
         name="again",
-        title="On held-out data, and by the published algorithms",
-        caption="Entries run again, beside the main study",
-        label="again",
-        heads=("Dataset", "Entry", "K", "Metric", "again", "study", "difference"),
-        align="llrlrrr",
-        rows=tuple(_line(record, results) for record in records),
-        frame=pd.DataFrame(records, columns=list(COLUMNS)),
-        notes=_notes(results) if records else (),
+        title="Run again: held-out data, and the published algorithms",
+        notes=(
+            "Held-out data are other draws or other images, so those differences are "
+            "of means over unlike trials and have no interval. Published algorithms "
+            "are run on the draws of the study; interval of the paired differences: "
+            f"{INTERVAL_METHOD}.",
+            *(f"{e.name}: {e.note}" for e in results.of(*REPEATED) if e.note),
+        ),
     )
 
 
@@ -56,17 +74,19 @@ def _repeats(results: Results, role: Role, cell: Cell) -> Cell | None:
         and other.reading.estimator == cell.reading.estimator
         and other.reading.choice is None
     ]
-    candidates.sort(
-        key=lambda other: (
-            other.reading.method != cell.reading.method,
-            not other.reading.primary,
-        )
-    )
-    return candidates[0] if candidates else None
+
+    def distance(other: Cell) -> tuple[bool, bool]:
+        return other.reading.method != cell.reading.method, not other.reading.primary
+
+    return min(candidates, key=distance, default=None)
 
 
-def _record(cell: Cell, before: Cell, *, same_draws: bool) -> dict[str, object]:
-    paired = paired_difference(cell, before) if same_draws else None
+def _record(cell: Cell, before: Cell, *, same_draws: bool) -> dict[str, Any]:
+    nothing = float("nan")
+    difference, low, high = cell.mean - before.mean, nothing, nothing
+    if same_draws:
+        paired = paired_difference(cell, before)
+        difference, low, high = paired.mean, paired.low, paired.high
     return {
         "experiment": cell.reading.experiment,
         "dataset": cell.key.dataset,
@@ -76,34 +96,8 @@ def _record(cell: Cell, before: Cell, *, same_draws: bool) -> dict[str, object]:
         "label": cell.reading.title,
         "mean": cell.mean,
         "study_mean": before.mean,
-        "difference": paired.mean if paired else cell.mean - before.mean,
-        "low": paired.low if paired else float("nan"),
-        "high": paired.high if paired else float("nan"),
+        "difference": difference,
+        "low": low,
+        "high": high,
         "study_experiment": before.reading.experiment,
     }
-
-
-def _line(record: dict[str, object], results: Results) -> tuple[str, ...]:
-    difference = f"{record['difference']:+.{DIGITS}f}"
-    if record["low"] == record["low"]:
-        span = f"{record['low']:+.{DIGITS}f} to {record['high']:+.{DIGITS}f}"
-        difference = f"{difference} ({span})"
-    return (
-        dataset_title(str(record["dataset"]), results),
-        f"{record['label']} [{record['experiment']}]",
-        str(record["n_clusters"]),
-        METRIC_TITLES[str(record["metric"])],
-        f"{record['mean']:.{DIGITS}f}",
-        f"{record['study_mean']:.{DIGITS}f}",
-        difference,
-    )
-
-
-def _notes(results: Results) -> tuple[str, ...]:
-    return (
-        "Held-out data are other draws or other images, so those differences are of "
-        "means over unlike trials and have no interval. Published algorithms are run "
-        f"on the draws of the study; interval of the paired differences: "
-        f"{INTERVAL_METHOD}.",
-        *(f"{e.name}: {e.note}" for e in results.of(*REPEATED) if e.note),
-    )

@@ -2,21 +2,30 @@
 
 Published; as released; on the common graph; used well; and what classifiers with labels
 reach. The columns come from the roles of experiments, their entries from ``primary``:
-nothing is chosen by its score.
+nothing is chosen by its score. Every other way of using the framework well is shown in
+a second table and nowhere else.
 """
 
 from __future__ import annotations
 
-import math
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any
 
 import pandas as pd
 
 from symmf.paper.roles import Role
-from symmf.paper.values import METRIC_TITLES, PROPOSED, published_values
+from symmf.paper.values import (
+    DATASET_TITLES,
+    METRIC_TITLES,
+    PROPOSED,
+    published_values,
+)
 from symmf.reporting.results import Results
 from symmf.reporting.selection.arms import cells_of_role, proposed_cells
 from symmf.reporting.selection.cells import Cell, CellKey, dataset_title
-from symmf.reporting.tables.model import ABSENT, DIGITS, PlainTable
+from symmf.reporting.selection.readings import Reading
+from symmf.reporting.tables.model import DIGITS, PLAIN, PlainTable, PrintedCell
 
 COLUMNS = {
     Role.COMPARISON: "as released",
@@ -24,10 +33,9 @@ COLUMNS = {
     Role.USED_WELL: "used well",
     Role.CEILING: "with labels",
 }
-FRAME_COLUMNS = (
-    *("dataset", "n_clusters", "metric", "published", "column", "mean", "n_good"),
-    *("n_total", "met", "experiment", "entry", "label"),
-)
+PRIMARY = "primary"
+PLACES = ("1st K", "2nd K", "3rd K")
+Way = dict[tuple[str, CellKey], Cell]  # the cells of an entry by metric and cell
 
 
 def meets(cell: Cell, published: float) -> bool:
@@ -35,45 +43,39 @@ def meets(cell: Cell, published: float) -> bool:
     return cell.enough and round(cell.mean, DIGITS) >= published
 
 
+def proposed_values() -> dict[tuple[str, CellKey], float]:
+    """Return the 24 published values of the proposed method by metric and cell."""
+    return {
+        (str(metric), CellKey(str(dataset), int(k))): float(value)
+        for metric, row, dataset, k, value in published_values().itertuples(index=False)
+        if row == PROPOSED
+    }
+
+
 def beyond_table(results: Results) -> PlainTable:
     """Return the table for its 24 published values; no rows without further roles."""
-    lines, records = [], []
-    met = dict.fromkeys(COLUMNS, 0)
-    run = dict.fromkeys(COLUMNS, 0)
-    hindsight = 0
-    for metric, row, dataset, k, value in published_values().itertuples(index=False):
-        if row != PROPOSED:
-            continue
-        key = CellKey(str(dataset), int(k))
-        shown = {role: _cell(results, role, metric, key) for role in COLUMNS}
-        for role, cell in shown.items():
-            if cell is not None:
-                run[role] += 1
-                met[role] += meets(cell, value)
-                record = cell_record(key, metric, value, COLUMNS[role], cell)
-                records.append(record)
+    lines, records, hindsight = [], [], 0
+    for (metric, key), value in proposed_values().items():
+        shown = {title: _cell(results, r, metric, key) for r, title in COLUMNS.items()}
+        records += [
+            cell_record(key, metric, value, title, cell)
+            for title, cell in shown.items()
+            if cell is not None
+        ]
         pipelines = cells_of_role(results, Role.USED_WELL, metric).get(key, [])
         hindsight += any(meets(cell, value) for cell in pipelines)
-        lines.append(
-            (
-                dataset_title(key.dataset, results),
-                str(k),
-                METRIC_TITLES[metric],
-                f"{value:.{DIGITS}f}",
-                *(cell_text(cell, value) for cell in shown.values()),
-            )
-        )
-    beyond = any(run[role] for role in COLUMNS if role is not Role.COMPARISON)
+        head = (dataset_title(key.dataset, results), str(key.n_clusters))
+        texts = (cell_text(cell, value) for cell in shown.values())
+        lines.append((*head, METRIC_TITLES[metric], f"{value:.{DIGITS}f}", *texts))
+    beyond = {record["column"] for record in records} - {COLUMNS[Role.COMPARISON]}
     return PlainTable(
         name="beyond",
         title="What it takes to reach the published values of the proposed method",
-        caption="Published values beside what the framework gives",
-        label="beyond",
         heads=("Dataset", "K", "Metric", "published", *COLUMNS.values()),
         align="lrlrrrrr",
         rows=tuple(lines) if beyond else (),
-        frame=pd.DataFrame(records, columns=list(FRAME_COLUMNS)),
-        notes=tuple(_notes(results, met, run, hindsight)) if beyond else (),
+        frame=pd.DataFrame(records),
+        notes=tuple(_notes(results, records, hindsight)),
     )
 
 
@@ -86,17 +88,13 @@ def _cell(results: Results, role: Role, metric: str, key: CellKey) -> Cell | Non
 
 def cell_text(cell: Cell | None, published: float) -> str:
     """Return the mean as printed, with a star where it reaches the published value."""
-    if cell is None:
-        return ABSENT
-    text = f"{cell.mean:.{DIGITS}f}"
-    if cell.n_good < cell.n_total:
-        text += f" ({cell.n_good}/{cell.n_total})"
-    return f"{text} *" if meets(cell, published) else text
+    text = PrintedCell(cell).written(PLAIN)
+    return f"{text} *" if cell and meets(cell, published) else text
 
 
 def cell_record(
     key: CellKey, metric: str, published: float, column: str, cell: Cell
-) -> dict[str, object]:
+) -> dict[str, Any]:
     """Return one line of the frame behind the table."""
     return {
         "dataset": key.dataset,
@@ -104,7 +102,7 @@ def cell_record(
         "metric": metric,
         "published": published,
         "column": column,
-        "mean": cell.mean if cell.n_good else math.nan,
+        "mean": cell.mean,
         "n_good": cell.n_good,
         "n_total": cell.n_total,
         "met": "yes" if meets(cell, published) else "no",
@@ -115,23 +113,23 @@ def cell_record(
 
 
 def _notes(
-    results: Results, met: dict[Role, int], run: dict[Role, int], hindsight: int
-) -> list[str]:
-    counts = [
-        f"{title} {met[role]} of {run[role]}"
-        for role, title in COLUMNS.items()
-        if run[role]
-    ]
-    notes = [
+    results: Results, records: list[dict[str, Any]], hindsight: int
+) -> Iterator[str]:
+    run = Counter(record["column"] for record in records)
+    met = Counter(record["column"] for record in records if record["met"] == "yes")
+    counts = [f"{t} {met[t]} of {run[t]}" for t in COLUMNS.values() if run[t]]
+    yield (
         "A star marks a mean that, as printed, reaches the published value. Reached: "
-        f"{', '.join(counts)}.",
+        f"{', '.join(counts)}."
+    )
+    yield (
         "Common graph: on the graph that all symmetric methods share. Used well: the "
         "entry its file calls primary; all ways that were run have a table of their "
         "own. "
         "With labels: the best of the classifiers that see them, cross-validated and "
         "scored like a clustering; no clusterer could be run that way, and another "
-        "classifier might reach more, so it is evidence and not a bound.",
-    ]
+        "classifier might reach more, so it is evidence and not a bound."
+    )
     for role, title in COLUMNS.items():
         entries: dict[str, dict[str, None]] = {}
         for metric in METRIC_TITLES:
@@ -140,10 +138,77 @@ def _notes(
                 entries.setdefault(named, {})[cell.reading.experiment] = None
         said = [f"{named} {', '.join(places)}" for named, places in entries.items()]
         if said:
-            notes.append(f"{title.capitalize()}: {'; '.join(said)}.")
-    if hindsight > met[Role.USED_WELL]:
-        notes.append(
+            yield f"{title.capitalize()}: {'; '.join(said)}."
+    if hindsight > met[COLUMNS[Role.USED_WELL]]:
+        yield (
             "With hindsight, taking for each value the best of all used-well entries, "
             f"{hindsight} would be reached; no method could be run that way."
         )
-    return notes
+
+
+def used_well_table(results: Results) -> PlainTable:
+    """Return all entries of experiments with the role, the primary one first."""
+    lines: list[tuple[str, ...]] = []
+    records: list[dict[str, Any]] = []
+    for dataset, title in DATASET_TITLES.items():
+        published = {
+            place: value
+            for place, value in proposed_values().items()
+            if place[1].dataset == dataset
+        }
+        ways = _ways(results, dataset)
+        if not ways:
+            continue
+        ks = sorted({key.n_clusters for _, key in published})
+        shown = (f"{value:.{DIGITS}f}" for value in published.values())
+        name = f"{title}, K = {', '.join(map(str, ks))}"
+        lines.append((name, "published", *shown, ""))
+        for reading, way in ways.items():
+            pairs = [(place, v, way.get(place)) for place, v in published.items()]
+            run = sum(cell is not None and cell.enough for *_, cell in pairs)
+            met = sum(cell is not None and meets(cell, v) for _, v, cell in pairs)
+            texts = (cell_text(cell, value) for _, value, cell in pairs)
+            label = f"{reading.title}, {PRIMARY}" if _stands(reading) else reading.title
+            reached = f"{met} of {run}" if run else "too few trials"
+            lines.append((reading.experiment, label, *texts, reached))
+            column = PRIMARY if _stands(reading) else "further"
+            records += [
+                cell_record(key, metric, value, column, cell)
+                for (metric, key), value, cell in pairs
+                if cell is not None
+            ]
+    heads = [f"{metric} {k}" for metric in METRIC_TITLES.values() for k in PLACES]
+    return PlainTable(
+        name="used_well",
+        title="Every way of using the framework well, beside the published values",
+        heads=("Experiment", "Entry", *heads, "reached"),
+        align="ll" + "r" * (len(heads) + 1),
+        rows=tuple(lines),
+        frame=pd.DataFrame(records),
+        notes=(
+            "A star marks a mean that, as printed, reaches the published value. The "
+            "entry marked primary in its file stands for its data set in the table of "
+            "what it takes; that was fixed before the run, and none is chosen by its "
+            "score.",
+            *(
+                f"{e.name}: {e.note}"
+                for e in results.of(Role.USED_WELL)
+                if e.note and len(e.trials)
+            ),
+        ),
+    )
+
+
+def _stands(reading: Reading) -> bool:
+    """Tell whether an entry stands for its data set in the table of what it takes."""
+    return bool(reading.primary) and reading.paper_row == PROPOSED
+
+
+def _ways(results: Results, dataset: str) -> dict[Reading, Way]:
+    found: dict[Reading, Way] = {}
+    for metric in METRIC_TITLES:
+        for key, group in cells_of_role(results, Role.USED_WELL, metric).items():
+            for cell in group if key.dataset == dataset else ():
+                found.setdefault(cell.reading, {})[metric, key] = cell
+    order = sorted(found, key=lambda r: (not _stands(r), r.experiment))
+    return {reading: found[reading] for reading in order}

@@ -2,73 +2,65 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
 import numpy as np
 import pandas as pd
 
 from symmf.reporting.results import Experiment, Results, is_good
 from symmf.reporting.selection.readings import readings
-from symmf.reporting.tables.model import DIGITS, PlainTable
+from symmf.reporting.tables.model import PlainTable, record_table
 
 # Two scores that differ by less are equal: sums of the same numbers in another order.
 EQUAL = 1e-9
-COLUMNS = (
-    *("experiment", "method", "label", "sets", "ari", "ari_median", "nmi", "ac"),
-    *("best", "won", "lost", "seconds_median"),
-)
-HEADS = (
-    *("Method", "Sets", "Mean ARI", "Median ARI", "Mean NMI", "Mean AC", "Best in"),
-    *("Won – lost", "Median s"),
-)
-
-
-def is_collection(experiment: Experiment) -> bool:
-    """Tell whether an experiment ran over the data sets of a collection."""
-    return bool(experiment.facts.get("members"))
 
 
 def collection_tables(results: Results) -> list[PlainTable]:
-    """Return one table for every experiment over a collection."""
-    found = [_table(e) for e in results.experiments if is_collection(e)]
-    return [table for table in found if table.rows]
+    """Return one table for every experiment over the data sets of a collection."""
+    collections = [e for e in results.experiments if e.facts.get("members")]
+    found = [(e, _records(e)) for e in collections]
+    return [_table(results, e, records) for e, records in found if records]
 
 
-def _table(experiment: Experiment) -> PlainTable:
-    frame = collection_frame(experiment)
-    first = frame["label"].iloc[0] if len(frame) else ""
-    shown = frame.sort_values("ari", ascending=False, kind="stable")
-    means = ("ari", "ari_median", "nmi", "ac")
-    lines = [
+def _table(
+    results: Results, experiment: Experiment, records: list[dict[str, Any]]
+) -> PlainTable:
+    first = records[0]["label"]
+
+    def won_lost(record: Mapping[str, Any]) -> str:
+        other = record["label"] != first
+        return f"{record['lost']} – {record['won']}" if other else ""
+
+    table = record_table(
+        results,
+        sorted(records, key=lambda record: -record["ari"]),
         (
-            str(line["label"]),
-            str(line["sets"]),
-            *(f"{line[name]:.{DIGITS}f}" for name in means),
-            str(line["best"]),
-            f"{line['lost']} – {line['won']}" if line["label"] != first else "",
-            f"{line['seconds_median']:.3g}",
-        )
-        for line in shown.to_dict("records")
-    ]
-    title, note = experiment.title, experiment.note
-    notes = [
-        "ARI: adjusted Rand index. Best in: data sets in which no other method scores "
-        f"higher. Won – lost: data sets in which {first} scores higher than the method "
-        "– lower. Means of methods with fewer sets are over those alone. Times were "
-        "taken while other trials ran."
-    ]
-    return PlainTable(
+            ("Method", "l", "{label}"),
+            ("Sets", "r", "{sets}"),
+            ("Mean ARI", "r", "{ari:.3f}"),
+            ("Median ARI", "r", "{ari_median:.3f}"),
+            ("Mean NMI", "r", "{nmi:.3f}"),
+            ("Mean AC", "r", "{ac:.3f}"),
+            ("Best in", "r", "{best}"),
+            ("Won – lost", "r", won_lost),
+            ("Median s", "r", "{seconds_median:.3g}"),
+        ),
         name=experiment.name,
-        title=f"{title}: means over all data sets",
-        caption=f"{title}, means over all data sets",
-        label=experiment.name,
-        heads=HEADS,
-        align="l" + "r" * (len(HEADS) - 1),
-        rows=tuple(lines),
-        frame=frame,
-        notes=(*notes, note) if note else tuple(notes),
+        title=f"{experiment.title}: means over all data sets",
+        notes=(
+            "ARI: adjusted Rand index. Best in: data sets in which no other method "
+            f"scores higher. Won – lost: data sets in which {first} scores higher than "
+            "the method – lower. Means of methods with fewer sets are over those "
+            "alone. Times were taken while other trials ran.",
+            *filter(None, [experiment.note]),
+        ),
     )
+    return replace(table, frame=pd.DataFrame(records))  # in the order of the file
 
 
-def collection_frame(experiment: Experiment) -> pd.DataFrame:
+def _records(experiment: Experiment) -> list[dict[str, Any]]:
     """Return the scores of every method over all sets, in the order of the file."""
     trials = experiment.trials[is_good(experiment.trials, "ari")]
     # A set is known by its number of classes and its trial: the same for all methods.
@@ -76,13 +68,11 @@ def collection_frame(experiment: Experiment) -> pd.DataFrame:
         index=["n_clusters", "trial"], columns="method", values="ari"
     )
     order = [name for name in experiment.entries if name in scores.columns]
-    if not order:
-        return pd.DataFrame(columns=list(COLUMNS))
-    top, first = scores.max(axis=1), scores[order[0]]
     labels = {reading.method: reading.label for reading in readings(experiment)}
     records = []
     for name in order:
         here, own = trials[trials["method"] == name], scores[name]
+        top, first = scores.max(axis=1), scores[order[0]]
         records.append(
             {
                 "experiment": experiment.name,
@@ -99,4 +89,4 @@ def collection_frame(experiment: Experiment) -> pd.DataFrame:
                 "seconds_median": float(np.median(here["seconds"])),
             }
         )
-    return pd.DataFrame(records, columns=list(COLUMNS))
+    return records

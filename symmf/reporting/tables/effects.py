@@ -8,8 +8,8 @@ converged run stands for both steps and any number of starts.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -21,8 +21,14 @@ from symmf.reporting.results import Results
 from symmf.reporting.selection.cells import cells
 from symmf.reporting.selection.readings import Reading
 from symmf.reporting.statistics.intervals import INTERVAL_METHOD, bootstrap_interval
-from symmf.reporting.tables.model import DIGITS, PlainTable
+from symmf.reporting.tables.model import PlainTable
 
+# What is shown for each metric; the first column has its name.
+SHOWN = {
+    "": "{effect:+.3f}",
+    "interval": "{low:+.3f} to {high:+.3f}",
+    "cells higher": "{cells_higher} of {cells}",
+}
 FACTORS = ("input", "iterations", "step", "starts", "lambda")
 CONVERGED = "converged"
 INNER_PRODUCTS, GRAPH = "inner products", "common graph"
@@ -76,43 +82,28 @@ def effects_table(results: Results) -> PlainTable:
     scores = {metric: _scores(results, metric) for metric in METRIC_TITLES}
     lines, records = [], []
     for change in CHANGES:
-        line = [change.title, change.condition]
-        for metric in METRIC_TITLES:
-            record = _effect(scores[metric], change)
-            if record:
-                records.append({"metric": metric, **record})
-                line += [
-                    f"{record['effect']:+.{DIGITS}f}",
-                    f"{record['low']:+.{DIGITS}f} to {record['high']:+.{DIGITS}f}",
-                    f"{record['cells_higher']} of {record['cells']}",
-                ]
-        if len(line) > 2:
-            lines.append(tuple(line))
-    heads = [
-        head
-        for title in METRIC_TITLES.values()
-        for head in (title, "interval", "cells higher")
-    ]
+        found = [_effect(scores[metric], metric, change) for metric in METRIC_TITLES]
+        known = [record for record in found if record]
+        texts = [form.format_map(record) for record in known for form in SHOWN.values()]
+        if known:
+            lines.append((change.title, change.condition, *texts))
+        records += known
+    heads = [head or title for title in METRIC_TITLES.values() for head in SHOWN]
+    experiments = ", ".join(e.name for e in results.of(Role.FACTORIAL))
     return PlainTable(
         name="effects",
-        title="What decides",
-        caption="Effect of one change on the proposed method, all else equal",
-        label="effects",
+        title="What decides: the effect of one change on the proposed method",
         heads=("Change", "With", *heads),
         align="ll" + "r" * len(heads),
         rows=tuple(lines),
         frame=pd.DataFrame(records),
-        notes=_notes(results) if lines else (),
-    )
-
-
-def _notes(results: Results) -> tuple[str, ...]:
-    experiments = ", ".join(e.name for e in results.of(Role.FACTORIAL))
-    return (
-        "Mean differences of scores between runs that differ in the named factor "
-        "alone: same data set, K, draw and other factors. Cells higher: data sets and "
-        f"K in which the mean difference is positive. Interval: {INTERVAL_METHOD}, of "
-        f"the differences of draws. Experiments: {experiments}.",
+        notes=(
+            "Mean differences of scores between runs that differ in the named factor "
+            "alone: same data set, K, draw and other factors. Cells higher: data sets "
+            "and K in which the mean difference is positive. Interval: "
+            f"{INTERVAL_METHOD}, of the differences of draws. Experiments: "
+            f"{experiments}.",
+        ),
     )
 
 
@@ -132,28 +123,25 @@ def _levels(reading: Reading) -> dict[str, Any]:
 
 def _scores(results: Results, metric: str) -> pd.DataFrame:
     """Return one line per run: its factors, where it was made, and its score."""
-    lines: list[dict[str, Any]] = []
-    for experiment in results.of(Role.FACTORIAL):
-        for cell in cells(experiment, metric):
-            if cell.reading.choice is not None:
-                continue
-            for levels in _stands_for(_levels(cell.reading)):
-                for trial, score in cell.scores:
-                    place = {"cell": cell.key, "trial": trial}
-                    lines.append({**levels, **place, "score": score})
+    lines = [
+        {**levels, "cell": cell.key, "trial": trial, "score": score}
+        for experiment in results.of(Role.FACTORIAL)
+        for cell in cells(experiment, metric)
+        if cell.reading.choice is None
+        for levels in _stands_for(_levels(cell.reading))
+        for trial, score in cell.scores
+    ]
     return pd.DataFrame(lines, columns=[*FACTORS, "cell", "trial", "score"])
 
 
-def _stands_for(levels: dict[str, Any]) -> Iterator[dict[str, Any]]:
+def _stands_for(levels: dict[str, Any]) -> list[dict[str, Any]]:
     if levels["iterations"] != CONVERGED:
-        yield levels
-        return
-    for step in ("1/(2L)", "1/L"):
-        for starts in (1, 5):
-            yield {**levels, "step": step, "starts": starts}
+        return [levels]
+    both = product(("1/(2L)", "1/L"), (1, 5))
+    return [{**levels, "step": step, "starts": starts} for step, starts in both]
 
 
-def _effect(scores: pd.DataFrame, change: Change) -> dict[str, Any]:
+def _effect(scores: pd.DataFrame, metric: str, change: Change) -> dict[str, Any]:
     """Return the mean paired difference of a change; empty if no pair was run."""
     chosen = scores
     for factor, level in change.given:
@@ -170,6 +158,7 @@ def _effect(scores: pd.DataFrame, change: Change) -> dict[str, Any]:
     by_cell = draws.groupby(level="cell").mean()
     low, high = bootstrap_interval(draws.tolist())
     return {
+        "metric": metric,
         "factor": change.factor,
         "before": change.before,
         "after": change.after,
@@ -181,8 +170,3 @@ def _effect(scores: pd.DataFrame, change: Change) -> dict[str, Any]:
         "cells": len(by_cell),
         "cells_higher": int((by_cell > 0).sum()),
     }
-
-
-def effect_of(results: Results, metric: str, change: Change) -> dict[str, Any]:
-    """Return the record of one change; empty if it was not run."""
-    return _effect(_scores(results, metric), change)

@@ -1,26 +1,34 @@
-"""Tables II and III in the paper's shape, as values that every format renders.
+"""Tables as values that every format renders.
 
-A table knows its columns (data sets over K), its rows (the paper's nine, a rule,
-then further entries), which cells are best and second, and the notes below it. The
-other modules of this room only write it down.
+A table knows its columns, its rows and the notes below it; the other modules of this
+package only write it down. Tables II and III in the paper's shape have columns (data
+set, K), and know their rows (the paper's nine, a rule, then further entries) and which
+cells are best and second.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import groupby
+from typing import Any
 
 import pandas as pd
 
 from symmf.metrics import METRICS
 from symmf.paper.roles import STUDY_ROLES
-from symmf.paper.values import DATASET_TITLES, PROPOSED, ROWS, published_values
+from symmf.paper.values import (
+    DATASET_TITLES,
+    METRIC_TITLES,
+    PROPOSED,
+    ROWS,
+    published_values,
+)
 from symmf.reporting.results import Experiment, Missing, Results, run_command
 from symmf.reporting.selection.cells import (
     Cell,
     CellKey,
     Row,
-    RowKey,
     cell_keys,
     cells,
     collect,
@@ -45,17 +53,39 @@ ABSENT = "–"
 
 
 @dataclass(frozen=True, slots=True)
+class Style:
+    """How a format writes a text, and what it does with marked cells and titles."""
+
+    text: Callable[[object], str]
+    best: str = "%s"
+    second: str = "%s"
+    spread: str = " ± %s"
+    share: str = " (%s)"
+    below: str = "%s"  # a title under the rule
+
+
+PLAIN = Style(text=str)
+
+
+@dataclass(frozen=True, slots=True)
 class PrintedCell:
-    """A cell as it is printed; None where the row has none in this column."""
+    """A cell as it is printed, ``best``, ``second`` or neither; None where it is not.
+
+    ``mark`` is ``best``, ``second`` or empty.
+    """
 
     cell: Cell | None = None
-    best: bool = False
-    second: bool = False
+    mark: str = ""
 
     @property
     def n_good(self) -> int:
         """Number of trials that count."""
         return self.cell.n_good if self.cell else 0
+
+    @property
+    def n_total(self) -> int:
+        """Number of trials that were planned."""
+        return self.cell.n_total if self.cell else 0
 
     @property
     def text(self) -> str:
@@ -65,19 +95,22 @@ class PrintedCell:
     @property
     def spread(self) -> str:
         """The standard deviation with the same digits; empty if undefined."""
-        known = self.cell and self.n_good > 1
-        return f"{self.cell.std:.{DIGITS}f}" if self.cell and known else ""
+        return f"{self.cell.std:.{DIGITS}f}" if self.cell and self.n_good > 1 else ""
 
     @property
     def share(self) -> str:
         """Good out of planned trials, said only where some are missing."""
-        whole = self.cell is None or self.n_good >= self.cell.n_total
-        return "" if whole or not self.cell else f"{self.n_good}/{self.cell.n_total}"
+        lacks = self.n_good < self.n_total
+        return f"{self.n_good}/{self.n_total}" if lacks else ""
 
-    @property
-    def mark(self) -> str:
-        """``best``, ``second`` or nothing."""
-        return "best" if self.best else "second" if self.second else ""
+    def written(self, style: Style, std: bool = False) -> str:
+        """Return the cell in a format, its mark and what is missing included."""
+        text = style.text(self.text)
+        if self.mark:
+            text = (style.best if self.mark == "best" else style.second) % text
+        if std and self.spread:
+            text += style.spread % self.spread
+        return text + style.share % self.share if self.share else text
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -108,11 +141,16 @@ class Table:
 
     name: str
     metric: str
-    caption: str
+    title: str
     columns: tuple[CellKey, ...]
     titles: dict[str, str]
     rows: tuple[TableRow, ...]
     notes: tuple[str, ...]
+
+    @property
+    def metric_title(self) -> str:
+        """The metric's name, for what is said of several."""
+        return METRICS[self.metric].title
 
     @property
     def n_good(self) -> int:
@@ -122,14 +160,58 @@ class Table:
     @property
     def groups(self) -> list[tuple[str, int]]:
         """Data set titles with the number of columns each spans."""
-        out: list[tuple[str, int]] = []
-        for name, _ in self.columns:
-            title = self.titles[name]
-            if out and out[-1][0] == title:
-                out[-1] = (title, out[-1][1] + 1)
-            else:
-                out.append((title, 1))
+        titles = (self.titles[name] for name, _ in self.columns)
+        return [(title, len([*same])) for title, same in groupby(titles)]
+
+    @property
+    def heads(self) -> tuple[str, ...]:
+        """The heads of the columns on one line."""
+        return "Method", *(f"{self.titles[name]}, K = {k}" for name, k in self.columns)
+
+    @property
+    def align(self) -> str:
+        """One letter per column: ``l`` or ``r``."""
+        return "l" + "r" * len(self.columns)
+
+    def lines(self, style: Style, std: bool = False) -> list[list[str]]:
+        """Return every row as texts of a format."""
+        out = []
+        for row in self.rows:
+            title = style.text(row.title)
+            title = style.best % title if row.emphasis else title
+            title = style.below % title if row.below else title
+            out.append([title, *(cell.written(style, std) for cell in row.cells)])
         return out
+
+    @property
+    def frame(self) -> pd.DataFrame:
+        """One line per cell with the printed digits."""
+        return pd.DataFrame(
+            {
+                "metric": self.metric,
+                "method": row.title,
+                "place": "below the rule" if row.below else "paper",
+                "dataset": name,
+                "n_clusters": k,
+                "mean": shown.text if shown.n_good else "",
+                "std": shown.spread,
+                "n_good": shown.n_good,
+                "n_total": shown.n_total,
+                "mark": shown.mark,
+                "experiment": shown.cell.reading.experiment if shown.cell else "",
+                "entry": shown.cell.reading.name if shown.cell else "",
+            }
+            for row in self.rows
+            for (name, k), shown in zip(self.columns, row.cells, strict=True)
+        )
+
+    def only(self, places: Iterable[int]) -> Table:
+        """Return the table with the columns at these places alone."""
+        chosen = [*places]
+        rows = tuple(
+            replace(row, cells=tuple(row.cells[i] for i in chosen)) for row in self.rows
+        )
+        return replace(self, columns=tuple(self.columns[i] for i in chosen), rows=rows)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -138,13 +220,52 @@ class PlainTable:
 
     name: str
     title: str
-    caption: str
-    label: str
     heads: tuple[str, ...]
     align: str
     rows: tuple[tuple[str, ...], ...]
     frame: pd.DataFrame
     notes: tuple[str, ...] = ()
+
+    def lines(self, style: Style, _std: bool = False) -> list[list[str]]:
+        """Return every row as texts of a format."""
+        return [[style.text(text) for text in row] for row in self.rows]
+
+
+# Head of a column, its side, and the text of a record: a format, or a function.
+TextColumn = tuple[str, str, str | Callable[[Mapping[Any, Any]], str]]
+
+
+def record_table(
+    results: Results,
+    records: Sequence[Mapping[Any, Any]],
+    columns: Sequence[TextColumn],
+    **words: Any,
+) -> PlainTable:
+    """Return a table with one line per record; ``words`` are its name, title, ....
+
+    In formats ``{data_title}`` and ``{metric_title}`` name the record's data set and
+    metric; a number that is not defined is shown as a dash.
+    """
+    rows = []
+    for record in records:
+        titles = {
+            "data_title": dataset_title(str(record.get("dataset")), results),
+            "metric_title": METRIC_TITLES.get(str(record.get("metric"))),
+        }
+        texts = (
+            form.format_map({**record, **titles})
+            if isinstance(form, str)
+            else form(record)
+            for _, _, form in columns
+        )
+        rows.append(tuple(ABSENT if t in ("nan", "nan%") else t for t in texts))
+    return PlainTable(
+        **words,
+        heads=tuple(head for head, _, _ in columns),
+        align="".join(side for _, side, _ in columns),
+        rows=tuple(rows),
+        frame=pd.DataFrame(records),
+    )
 
 
 def score_table(
@@ -162,44 +283,37 @@ def score_table(
         top = {key: top.get(key) or Row.absent(key) for key in ROWS}
     rest = [row for row in rows if not row.primary]
     compete = list(top.values()) or [row for row in rest if not row.oracle]
-    marks: dict[RowKey, list[tuple[bool, bool]]] = {row.key: [] for row in compete}
-    for key in columns:
-        found = _marks([row.cells.get(key) for row in compete], metric)
-        for row, mark in zip(compete, found, strict=True):
-            marks[row.key].append(mark)
+    competing = {row.key for row in compete}
+    marks = {
+        key: _marks([row.cells.get(key) for row in compete], metric) for key in columns
+    }
     laid = []
     for row in (*top.values(), *rest):
-        given = marks.get(row.key) or [(False, False)] * len(columns)
-        cells = (row.cells.get(key) for key in columns)
-        printed = tuple(
-            PrintedCell(cell, *mark) for cell, mark in zip(cells, given, strict=True)
-        )
+        printed = []
+        for key in columns:
+            cell = PrintedCell(row.cells.get(key))
+            mark = marks[key].get(cell.text, "") if row.key in competing else ""
+            printed.append(replace(cell, mark=mark))
         below = bool(top) and not row.primary
-        laid.append(TableRow(row=row, cells=printed, below=below))
+        laid.append(TableRow(row=row, cells=tuple(printed), below=below))
     title = CAPTIONS.get(metric, METRICS[metric].title)
     return Table(
         name=metric,
         metric=metric,
-        caption=f"{title}, mean over trials",
+        title=f"{title}, mean over trials",
         columns=columns,
         titles={name: dataset_title(name, results) for name, _ in columns},
         rows=tuple(laid),
-        notes=tuple(table_notes(rows, results, has_rule=bool(top and rest))),
+        notes=tuple(table_notes(rows, results, ruled=bool(top and rest))),
     )
 
 
-def _has_cells(row: TableRow) -> bool:
-    return any(shown.cell and shown.cell.n_total for shown in row.cells)
-
-
-def _marks(column: Sequence[Cell | None], metric: str) -> list[tuple[bool, bool]]:
-    """Tell of each cell if it is best or second; equal printed values share it."""
-    texts = [PrintedCell(cell).text for cell in column]
-    run = sorted({*texts} - {ABSENT}, reverse=METRICS[metric].higher_is_better)
-    if sum(text != ABSENT for text in texts) < 2:
-        run = []
-    best, second = [*run, None, None][:2]
-    return [(text == best, text == second) for text in texts]
+def _marks(column: Sequence[Cell | None], metric: str) -> dict[str, str]:
+    """Return the marks of the printed values of a column; equal values share them."""
+    texts = [text for c in column if (text := PrintedCell(c).text) != ABSENT]
+    order = sorted({*texts}, reverse=METRICS[metric].higher_is_better)
+    marks = zip(order, ("best", "second"), strict=False)
+    return dict(marks) if len(texts) > 1 else {}
 
 
 def study_table(study: Study, results: Results, metric: str) -> Table:
@@ -219,19 +333,19 @@ def parts(table: Table, results: Results) -> tuple[Table, ...]:
     The appendix has the same columns; nothing in it is best or second.
     """
     out = []
-    for below, name in ((False, ""), (True, "_appendix")):
+    for below, name, more in (
+        (False, "", ""),
+        (True, "_appendix", ": further entries"),
+    ):
         lines = [line for line in table.rows if line.below == below]
-        if not lines:
-            continue
-        rows = [line.row for line in lines]
         part = replace(
             table,
             name=f"{table.name}{name}",
-            caption=table.caption + (": further entries" if below else ""),
+            title=f"{table.title}{more}",
             rows=tuple(replace(line, below=False) for line in lines),
-            notes=tuple(table_notes(rows, results, has_rule=False)),
+            notes=tuple(table_notes([line.row for line in lines], results)),
         )
-        out.append(part)
+        out += [part] if lines else []
     return tuple(out)
 
 
@@ -267,12 +381,7 @@ def split_by_dataset(table: Table) -> list[Table]:
     """Return one table per data set, with the rows that have something to show."""
     out = []
     for name in dict.fromkeys(name for name, _ in table.columns):
-        chosen = [i for i, (other, _) in enumerate(table.columns) if other == name]
-        rows = [
-            replace(row, cells=tuple(row.cells[i] for i in chosen))
-            for row in table.rows
-        ]
-        shown = tuple(row for row in rows if _has_cells(row))
-        columns = tuple(table.columns[i] for i in chosen)
-        out.append(replace(table, columns=columns, rows=shown))
+        part = table.only(i for i, key in enumerate(table.columns) if key[0] == name)
+        shown = (row for row in part.rows if any(c.n_total for c in row.cells))
+        out.append(replace(part, rows=tuple(shown)))
     return out

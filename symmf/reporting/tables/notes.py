@@ -10,7 +10,9 @@ from symmf.reporting.selection.cells import ENOUGH_TRIALS, Row, dataset_title
 from symmf.reporting.selection.readings import Choice
 
 
-def table_notes(rows: Sequence[Row], results: Results, *, has_rule: bool) -> list[str]:
+def table_notes(
+    rows: Sequence[Row], results: Results, *, ruled: bool = False
+) -> list[str]:
     """Return the notes: how trials are drawn, what is missing, what rows mean."""
     used = {cell.reading.experiment for row in rows for cell in row.cells.values()}
     notes = [
@@ -18,12 +20,15 @@ def table_notes(rows: Sequence[Row], results: Results, *, has_rule: bool) -> lis
         "arithmetic mean of the entropies. Best in bold, second underlined."
     ]
     if any(cell.n_good < cell.n_total for row in rows for cell in row.cells.values()):
-        notes.append("Where trials are missing, good/planned is given with the mean.")
-    notes += [text for row in rows if (text := _lost_note(row, results))]
-    if has_rule:
         notes.append(
-            "Rows below the rule are further readings and controls; they do not "
-            "compete for best and second."
+            "Where trials failed or were not run, the number that succeeded and the "
+            "number planned are given with the mean."
+        )
+    notes += [text for row in rows if (text := _lost_note(row, results))]
+    if ruled:
+        notes.append(
+            "Rows below the rule are further readings and controls; none of them is "
+            "marked as best or second."
         )
     for row in rows:
         entries = {
@@ -34,16 +39,16 @@ def table_notes(rows: Sequence[Row], results: Results, *, has_rule: bool) -> lis
         if (row.primary or row.arm) and entries:
             notes.append(f"The row {row.title} is the entry {', '.join(entries)}.")
         if any(cell.reading.choice is Choice.BLIND for cell in row.cells.values()):
-            notes.append(f"{row.title}: the λ with the best silhouette of each trial.")
+            notes.append(f"{row.title}: in each trial the λ with the best silhouette.")
         if row.oracle:
             notes.append(
-                f"{row.title}: the λ with the best mean AC of each cell. It peeks at "
-                "the labels and is no method a user could run."
+                f"{row.title}: in each cell the λ with the best mean AC. It peeks at "
+                "the labels, so no user could run it."
             )
     apart = {row.key.apart: None for row in rows if row.key.apart and not row.arm}
     if apart:
         listed = ", ".join(f"[{name}]" for name in apart)
-        notes.append(f"Rows with {listed} are of the experiments whose names end so.")
+        notes.append(f"Rows with {listed} come from the experiments with that ending.")
     for experiment in results.experiments:
         note = (experiment.config.note or "").strip()
         if note and experiment.name in used:
@@ -74,4 +79,4 @@ def _lost_note(row: Row, results: Results) -> str:
         for (name, k), cell in row.cells.items()
         if not cell.n_good and cell.lost
     ]
-    return f"{row.title}: no good trial for {', '.join(lost)}." if lost else ""
+    return f"{row.title}: no successful trial for {', '.join(lost)}." if lost else ""

@@ -31,7 +31,7 @@ from symmf.reporting.selection.cells import (
 )
 from symmf.reporting.statistics.intervals import LEVEL, bootstrap_interval
 from symmf.reporting.statistics.tests import ALPHA, POWER, pairwise
-from symmf.reporting.tables.markdown import plain_to_markdown
+from symmf.reporting.tables.markdown import to_markdown
 from symmf.reporting.tables.model import ABSENT, DIGITS, PlainTable
 from symmf.reporting.verdicts.claims import ledger
 from symmf.reporting.verdicts.decision import ClaimVerdict, combined
@@ -83,8 +83,6 @@ def _table(
     return PlainTable(
         name=name,
         title=texts["title"],
-        caption=texts["caption"],
-        label=name,
         heads=tuple(heads),
         align="l" + "r" * (len(heads) - 1),
         rows=tuple(tuple(map(_text, line)) for line in lines),
@@ -239,7 +237,7 @@ def write_sensitivity(results: Results, folder: Path) -> list[Path]:
     """Write the three tables as one page, and each as CSV; return the paths."""
     makers = value_sensitivity, claim_sensitivity, cell_levels
     tables = [table for make in makers if (table := make(results)).rows]
-    page = ["# How far the verdicts rest on choices", *map(plain_to_markdown, tables)]
+    page = ["# How far the verdicts rest on choices", *map(to_markdown, tables)]
     return [
         write_text(folder / "sensitivity.md", "\n\n".join(page)),
         *(write_text(folder / f"{t.name}.csv", csv_text(t.frame)) for t in tables),

@@ -31,24 +31,25 @@
     const part = cell.querySelector(`.v-${view}`);
     return part ? part.textContent.trim() : cell.textContent.trim();
   };
-  const compare = (a, b, sign) => {
-    const empty = (text) => text === "" || text === "–";
-    if (empty(a) || empty(b)) return empty(a) - empty(b);
-    const x = Number(a), y = Number(b);
-    if (!Number.isNaN(x) && !Number.isNaN(y)) return sign * (x - y);
+  const compare = (a, b, numeric, sign) => {
+    const x = parseFloat(a), y = parseFloat(b);
+    const empty = (text, value) => text === "" || text === "–" || (numeric && Number.isNaN(value));
+    if (empty(a, x) || empty(b, y)) return empty(a, x) - empty(b, y);
+    if (numeric) return sign * (x - y);
     return sign * a.localeCompare(b, "en", { numeric: true });
   };
   const sort = (table, button) => {
     const head = button.closest("th");
+    const numeric = head.classList.contains("num");
     const down = head.getAttribute("aria-sort") === "ascending"
-      || (head.getAttribute("aria-sort") === "none" && head.classList.contains("num"));
+      || (head.getAttribute("aria-sort") === "none" && numeric);
     all("th[aria-sort]", table).forEach((th) => th.setAttribute("aria-sort", "none"));
     head.setAttribute("aria-sort", down ? "descending" : "ascending");
     const column = Number(button.dataset.column);
     const view = table.dataset.view;
     for (const body of table.tBodies) {
       const rows = [...body.rows].map((row) => [shown(row.cells[column], view), row]);
-      rows.sort((a, b) => compare(a[0], b[0], down ? -1 : 1));
+      rows.sort((a, b) => compare(a[0], b[0], numeric, down ? -1 : 1));
       body.append(...rows.map(([, row]) => row));
     }
     fold(table);
