@@ -21,6 +21,7 @@ from matplotlib.figure import Figure
 
 from symmf.common.figures import figure_bytes, figure_svg, house_style
 from symmf.common.files import csv_text, write_bytes, write_text
+from symmf.common.shipped import packaged
 from symmf.reporting.results import Missing, Results
 
 # Of a legend: its lines, the gap above them, a letter, and the handle before it.
@@ -70,6 +71,12 @@ class Gallery:
 
     drawings: tuple[Drawing, ...]
     missing: tuple[Missing, ...]
+
+
+def words(name: str, **facts: object) -> dict[str, Any]:
+    """Return name, title and caption of a figure, with its numbers."""
+    texts = packaged("symmf.reporting.plots", "words.yaml")[name]
+    return {"name": name, **{kind: texts[kind].format(**facts) for kind in texts}}
 
 
 # Draws the figures of one name, or says what they lack.

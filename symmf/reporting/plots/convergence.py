@@ -19,6 +19,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.ticker import FixedLocator, LogLocator, NullLocator
 
+from symmf.common.shipped import packaged
 from symmf.common.texts import plot_text
 from symmf.experiment.config.parts import ConvergenceFigure, Panel
 from symmf.reporting.plots.base import Drawing, canvas, legend_below
@@ -149,34 +150,27 @@ def _letter(index: int) -> str:
 def _caption(experiment: Experiment, charts: Sequence[Chart], absent: list[str]) -> str:
     n_trials = int(experiment.traces["trial"].nunique())
     counts = sorted({chart.n_clusters for chart in charts})
-    words = [
-        f"K = {', '.join(map(str, counts))}. Median over {n_trials} trials (line) and "
-        "quartiles (band). A run that has stopped keeps its last value. Time excludes "
-        "evaluation."
-    ]
+    shown = ", ".join(map(str, counts))
+    texts = packaged("symmf.reporting.plots", "words.yaml")["convergence"]
+    said = [texts["trials"].format(counts=shown, n_trials=n_trials)]
     if len({chart.symbol for chart in charts}) > 1 or not _asked(experiment).panels:
-        if len(charts) > len(X_TITLES):
-            words.append(
-                "Methods that minimise different objectives are in different panels, "
-                "one for each matrix M (or data X); errors of different panels cannot "
-                "be compared."
-            )
-        words.append("Errors of the first steps may lie above the axes.")
+        said += [texts["apart"]] if len(charts) > len(X_TITLES) else []
+        said.append(texts["cut"])
         drawn = {name for chart in charts for name in chart.panel.methods}
         traced = set(experiment.traces["method"]) - drawn
         labels = _labels(experiment)
         single = [labels.get(n, n) for n in experiment.entries if n in traced]
         if single:
-            words.append(f"Not iterative, so not drawn: {', '.join(single)}.")
+            said.append(texts["single"].format(names=", ".join(single)))
     if absent:
-        words.append(f"Without results, so not drawn: {', '.join(absent)}.")
-    words += [
+        said.append(texts["absent"].format(names=", ".join(absent)))
+    said += [
         f"{_lettered(chart.panel.title, _letter(index))}: {chart.panel.note}"
         for index, chart in enumerate(charts)
         if chart.panel.note
     ]
-    words.append(_asked(experiment).note)
-    return " ".join(word for word in words if word)
+    said.append(_asked(experiment).note)
+    return " ".join(filter(None, said))
 
 
 def _labels(experiment: Experiment) -> dict[str, str]:

@@ -14,7 +14,7 @@ from matplotlib.axes import Axes
 from symmf.common.figures import GREY
 from symmf.paper.roles import TABLE_ROLES, Role
 from symmf.paper.values import DATASET_TITLES, METRIC_TITLES, PROPOSED, published_values
-from symmf.reporting.plots.base import Drawing, canvas, legend_below
+from symmf.reporting.plots.base import Drawing, canvas, legend_below, words
 from symmf.reporting.plots.style import BLUE, VERMILLION
 from symmf.reporting.results import Missing, Results, run_command
 from symmf.reporting.selection.cells import cells
@@ -47,19 +47,7 @@ def envelope(results: Results) -> Iterator[Drawing | Missing]:
     for ax in grid[:, 0]:
         ax.set_ylabel(METRIC_TITLES["nmi"])
     legend_below(figure)
-    yield Drawing(
-        name="envelope",
-        title="What single trials give, beside the published means",
-        caption=(
-            "AC and NMI of every trial of every entry that sees no labels, with the "
-            "pairs of means that the paper published. A mean of trials can lie "
-            "anywhere in the convex hull of the points; a pair far from all of them "
-            "needs runs unlike any seen here. This is evidence, not proof; what can be "
-            "proved is in the audit."
-        ),
-        figure=figure,
-        data=trials,
-    )
+    yield Drawing(**words("envelope"), figure=figure, data=trials)
 
 
 def _trials(results: Results) -> pd.DataFrame:

@@ -22,7 +22,7 @@ from symmf.common.notation import FloatArray, LabelArray
 from symmf.common.texts import plot_text
 from symmf.errors import SymmfError
 from symmf.io.arrays import read_arrays
-from symmf.reporting.plots.base import Drawing, canvas, legend_below
+from symmf.reporting.plots.base import Drawing, canvas, legend_below, words
 from symmf.reporting.plots.style import (
     CLASS_COLORS,
     CLASS_MARKERS,
@@ -136,23 +136,18 @@ def _motivation(picture: Illustration, title: str) -> Drawing:
     for index, name in enumerate(names):
         data[f"mean similarity to {name}"] = A[:, classes == index].mean(axis=1)
     data.insert(0, "class", [names[c] for c in classes])
-    return Drawing(
-        name="motivation",
-        experiment=picture.experiment.name,
-        title=f"Similarity and factor: {title}",
-        caption=(
-            f"{len(A)} samples of {title}, rows ordered by class; columns of H, "
-            "clusters and unnamed classes are counted from 0. Solid frame: the block "
-            f"of A with the highest mean ({names[same]} with itself, "
-            f"{means[same, same]:.2f}) and the rows of H that belong to it. Dashed "
-            f"frames: the block with the lowest mean ({names[first]} with "
-            f"{names[second]}, {means[first, second]:.2f}) and the two sets of rows "
-            "of H that belong to it. Similar rows of A should have similar rows of H, "
-            "dissimilar ones different rows."
-        ),
-        figure=figure,
-        data=data,
+    texts = words(
+        "motivation",
+        title=title,
+        count=len(A),
+        same=names[same],
+        high=means[same, same],
+        first=names[first],
+        second=names[second],
+        low=means[first, second],
     )
+    place = picture.experiment.name
+    return Drawing(**texts, experiment=place, figure=figure, data=data)
 
 
 def _heat(figure: Figure, ax: Axes, values: FloatArray) -> None:
@@ -213,14 +208,8 @@ def _embedding(picture: Illustration, title: str) -> Drawing:
     clusters = matched(classes, picture.labels)
     agree = float(np.mean(clusters == classes))
     drawing = Drawing(
-        name="embedding",
+        **words("embedding", title=title, count=len(Y), agree=agree),
         experiment=picture.experiment.name,
-        title=f"Rows of H: {title}",
-        caption=(
-            f"{len(Y)} samples; the first two principal components of the rows of H. "
-            "Clusters take the number, colour and mark of the class they match best, "
-            f"both counted from 0; {agree:.0%} of the samples agree."
-        ),
         figure=canvas(6.8, 3.2),
         data=pd.DataFrame(
             {

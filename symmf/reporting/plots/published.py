@@ -11,7 +11,7 @@ from matplotlib.axes import Axes
 
 from symmf.common.figures import GREY, INK
 from symmf.paper import DATASET_TITLES, METRIC_TITLES, ROWS
-from symmf.reporting.plots.base import Drawing, canvas, legend_below
+from symmf.reporting.plots.base import Drawing, canvas, legend_below, words
 from symmf.reporting.plots.style import BLUE, GREEN, ORANGE, VERMILLION
 from symmf.reporting.results import Missing, Results, run_command
 from symmf.reporting.verdicts.values import RULE, TOLERANCE, ValueVerdict, compare
@@ -40,13 +40,8 @@ def published(results: Results) -> Iterator[Drawing | Missing]:
     counts = {v: n for v in ValueVerdict if (n := int((values["verdict"] == v).sum()))}
     said = ", ".join(f"{n} {verdict}" for verdict, n in counts.items())
     drawing = Drawing(
-        name="published",
-        title="Published values and this study",
-        caption=(
-            f"Every one of the {len(values)} published values with the mean of this "
-            f"study for the same row, data set and K ({said}), with its interval. On "
-            "the diagonal "
-            f"both agree; the band is {TOLERANCE:g} wide to each side. {RULE}"
+        **words(
+            "published", count=len(values), said=said, tolerance=TOLERANCE, rule=RULE
         ),
         figure=canvas(7.0, 3.75),
         data=values[columns].reset_index(drop=True),

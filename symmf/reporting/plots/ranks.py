@@ -9,6 +9,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 
 from symmf.common.figures import INK
+from symmf.common.shipped import packaged
 from symmf.common.texts import plot_text
 from symmf.paper.values import ROWS
 from symmf.reporting.plots.base import Drawing, canvas
@@ -59,13 +60,14 @@ def _drawing(
         figure=canvas(6.8, height * len(found)),
     )
     axes = drawing.figure.subplots(len(found), 1, squeeze=False)[:, 0]
+    texts = packaged("symmf.reporting.plots", "words.yaml")["critical-difference"]
     book, records, captions = style_book(results), [], []
     for ax, (metric, ranking) in zip(axes, found.items(), strict=True):
         _diagram(drawing, ax, ranking, _methods(rows[metric]), book)
         captions.append(f"{METRICS[metric]}: {ranking_words(ranking)[0]}")
         left_out = _left_out(rows[metric], ranking)
         if left_out:
-            captions.append(f"Not ranked for lack of results: {', '.join(left_out)}.")
+            captions.append(texts["left_out"].format(names=", ".join(left_out)))
         records += [
             {
                 "metric": metric,
@@ -78,11 +80,7 @@ def _drawing(
             }
             for title, rank in zip(ranking.titles, ranking.ranks, strict=True)
         ]
-    captions.append(
-        "Lower ranks are better. Bars join methods whose average ranks differ by "
-        "less than the critical difference (CD). "
-        + ranking_words(next(iter(found.values())))[1]
-    )
+    captions += [texts["rule"], ranking_words(next(iter(found.values())))[1]]
     drawing.caption, drawing.data = " ".join(captions), pd.DataFrame(records)
     return drawing
 

@@ -21,7 +21,7 @@ from matplotlib.transforms import offset_copy
 from symmf.common.figures import GREY, INK
 from symmf.common.texts import plot_text
 from symmf.paper.values import PAPER_PANELS
-from symmf.reporting.plots.base import Drawing, canvas, legend_below
+from symmf.reporting.plots.base import Drawing, canvas, legend_below, words
 from symmf.reporting.plots.style import Look, StyleBook, style_book
 from symmf.reporting.results import Experiment, Missing, Results, run_command
 from symmf.reporting.selection.cells import Cell, dataset_title
@@ -36,10 +36,6 @@ from symmf.reporting.statistics.intervals import INTERVAL_METHOD, paired_differe
 
 METRIC_TITLES = {"ac": "AC", "nmi": "NMI"}
 APART = 3.4  # points between the marks of two entries at the same place
-PAIRED = (
-    "paired differences over the trials both have, with the "
-    f"{INTERVAL_METHOD}; where an interval contains 0, no effect is shown"
-)
 MARKS: dict[str, Any] = {"clip_on": False, "zorder": 3}
 
 
@@ -65,14 +61,7 @@ def sensitivity(results: Results) -> Iterator[Drawing | Missing]:
     if not panels:
         return
     drawing = Drawing(
-        name="lambda",
-        title="Scores over the regularisation weight λ",
-        caption=(
-            f"First and third row: mean over trials. Second and fourth: {PAIRED}. "
-            "Panels of one row share their scale. The weight axis is linear near zero "
-            "and logarithmic beyond the first positive value. The dotted vertical line "
-            "is λ = 0.5, the value in the authors' code."
-        ),
+        **words("lambda", interval=INTERVAL_METHOD),
         figure=canvas(2.5 * len(panels) + 0.8, 6.2),
     )
     axes = drawing.figure.subplots(
@@ -141,12 +130,7 @@ def regularization(results: Results) -> Iterator[Drawing | Missing]:
     across = 2 if len(found) > 3 else len(found)
     down = math.ceil(len(found) / across)
     drawing = Drawing(
-        name="regularization",
-        title="Accuracy with and without the regulariser",
-        caption=(
-            f"Above: mean over trials. Below: {PAIRED}. The title of a panel says "
-            "whether inner products or a graph of neighbours are factored."
-        ),
+        **words("regularization", interval=INTERVAL_METHOD),
         figure=canvas(max(3.4 * across, 3.8), 3.7 * down),
     )
     ratios = (3, 2) * down

@@ -13,7 +13,7 @@ from symmf.paper.values import METRIC_TITLES
 from symmf.reporting.results import Results
 from symmf.reporting.selection.cells import Cell, cells
 from symmf.reporting.statistics.intervals import INTERVAL_METHOD, paired_difference
-from symmf.reporting.tables.model import PlainTable, record_table
+from symmf.reporting.tables.model import PlainTable, record_table, words
 
 # What is repeated, and the role of the experiments that it repeats.
 REPEATED = {Role.HELD_OUT: Role.USED_WELL, Role.AS_PUBLISHED: Role.COMPARISON}
@@ -47,19 +47,12 @@ def again_table(results: Results) -> PlainTable:
         for cell in cells(experiment, metric)
         if cell.n_good and (before := _repeats(results, repeated, cell)) is not None
     ]
+    notes = [f"{e.name}: {e.note}" for e in results.of(*REPEATED) if e.note]
     return record_table(
         results,
         records,
         COLUMNS,
-        name="again",
-        title="Run again: held-out data, and the published algorithms",
-        notes=(
-            "Held-out data are other draws or other images, so those differences are "
-            "of means over unlike trials and have no interval. Published algorithms "
-            "are run on the draws of the study; interval of the paired differences: "
-            f"{INTERVAL_METHOD}.",
-            *(f"{e.name}: {e.note}" for e in results.of(*REPEATED) if e.note),
-        ),
+        **words("again", *notes, interval=INTERVAL_METHOD),
     )
 
 

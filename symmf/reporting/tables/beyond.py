@@ -9,11 +9,11 @@ a second table and nowhere else.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
 from typing import Any
 
 import pandas as pd
 
+from symmf.common.shipped import packaged
 from symmf.paper.roles import Role
 from symmf.paper.values import (
     DATASET_TITLES,
@@ -25,7 +25,7 @@ from symmf.reporting.results import Results
 from symmf.reporting.selection.arms import cells_of_role, proposed_cells
 from symmf.reporting.selection.cells import Cell, CellKey, dataset_title
 from symmf.reporting.selection.readings import Reading
-from symmf.reporting.tables.model import DIGITS, PLAIN, PlainTable, PrintedCell
+from symmf.reporting.tables.model import DIGITS, PLAIN, PlainTable, PrintedCell, words
 
 COLUMNS = {
     Role.COMPARISON: "as released",
@@ -69,13 +69,11 @@ def beyond_table(results: Results) -> PlainTable:
         lines.append((*head, METRIC_TITLES[metric], f"{value:.{DIGITS}f}", *texts))
     beyond = {record["column"] for record in records} - {COLUMNS[Role.COMPARISON]}
     return PlainTable(
-        name="beyond",
-        title="What it takes to reach the published values of the proposed method",
+        **_words(results, records, hindsight),
         heads=("Dataset", "K", "Metric", "published", *COLUMNS.values()),
         align="lrlrrrrr",
         rows=tuple(lines) if beyond else (),
         frame=pd.DataFrame(records),
-        notes=tuple(_notes(results, records, hindsight)),
     )
 
 
@@ -112,24 +110,13 @@ def cell_record(
     }
 
 
-def _notes(
+def _words(
     results: Results, records: list[dict[str, Any]], hindsight: int
-) -> Iterator[str]:
+) -> dict[str, Any]:
     run = Counter(record["column"] for record in records)
     met = Counter(record["column"] for record in records if record["met"] == "yes")
     counts = [f"{t} {met[t]} of {run[t]}" for t in COLUMNS.values() if run[t]]
-    yield (
-        "A star marks a mean that, as printed, reaches the published value. Reached: "
-        f"{', '.join(counts)}."
-    )
-    yield (
-        "Common graph: on the graph that all symmetric methods share. Used well: the "
-        "entry its file calls primary; all ways that were run have a table of their "
-        "own. "
-        "With labels: the best of the classifiers that see them, cross-validated and "
-        "scored like a clustering; no clusterer could be run that way, and another "
-        "classifier might reach more, so it is evidence and not a bound."
-    )
+    more = []
     for role, title in COLUMNS.items():
         entries: dict[str, dict[str, None]] = {}
         for metric in METRIC_TITLES:
@@ -138,12 +125,11 @@ def _notes(
                 entries.setdefault(named, {})[cell.reading.experiment] = None
         said = [f"{named} {', '.join(places)}" for named, places in entries.items()]
         if said:
-            yield f"{title.capitalize()}: {'; '.join(said)}."
+            more.append(f"{title.capitalize()}: {'; '.join(said)}.")
     if hindsight > met[COLUMNS[Role.USED_WELL]]:
-        yield (
-            "With hindsight, taking for each value the best of all used-well entries, "
-            f"{hindsight} would be reached; no method could be run that way."
-        )
+        text = packaged("symmf.reporting.tables", "words.yaml")["beyond"]["hindsight"]
+        more.append(text.format(count=hindsight))
+    return words("beyond", *more, counts=", ".join(counts))
 
 
 def used_well_table(results: Results) -> PlainTable:
@@ -177,25 +163,15 @@ def used_well_table(results: Results) -> PlainTable:
                 for (metric, key), value, cell in pairs
                 if cell is not None
             ]
+    ran = (e for e in results.of(Role.USED_WELL) if e.note and len(e.trials))
+    notes = [f"{e.name}: {e.note}" for e in ran]
     heads = [f"{metric} {k}" for metric in METRIC_TITLES.values() for k in PLACES]
     return PlainTable(
-        name="used_well",
-        title="Every way of using the framework well, beside the published values",
+        **words("used_well", *notes),
         heads=("Experiment", "Entry", *heads, "reached"),
         align="ll" + "r" * (len(heads) + 1),
         rows=tuple(lines),
         frame=pd.DataFrame(records),
-        notes=(
-            "A star marks a mean that, as printed, reaches the published value. The "
-            "entry marked primary in its file stands for its data set in the table of "
-            "what it takes; that was fixed before the run, and none is chosen by its "
-            "score.",
-            *(
-                f"{e.name}: {e.note}"
-                for e in results.of(Role.USED_WELL)
-                if e.note and len(e.trials)
-            ),
-        ),
     )
 
 

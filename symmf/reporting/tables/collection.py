@@ -11,7 +11,7 @@ import pandas as pd
 
 from symmf.reporting.results import Experiment, Results, is_good
 from symmf.reporting.selection.readings import readings
-from symmf.reporting.tables.model import PlainTable, record_table
+from symmf.reporting.tables.model import PlainTable, record_table, words
 
 # Two scores that differ by less are equal: sums of the same numbers in another order.
 EQUAL = 1e-9
@@ -33,6 +33,7 @@ def _table(
         other = record["label"] != first
         return f"{record['lost']} – {record['won']}" if other else ""
 
+    notes = filter(None, [experiment.note])
     table = record_table(
         results,
         sorted(records, key=lambda record: -record["ari"]),
@@ -47,17 +48,10 @@ def _table(
             ("Won – lost", "r", won_lost),
             ("Median s", "r", "{seconds_median:.3g}"),
         ),
-        name=experiment.name,
-        title=f"{experiment.title}: means over all data sets",
-        notes=(
-            "ARI: adjusted Rand index. Best in: data sets in which no other method "
-            f"scores higher. Won – lost: data sets in which {first} scores higher than "
-            "the method – lower. Means of methods with fewer sets are over those "
-            "alone. Times were taken while other trials ran.",
-            *filter(None, [experiment.note]),
-        ),
+        **words("collection", *notes, title=experiment.title, first=first),
     )
-    return replace(table, frame=pd.DataFrame(records))  # in the order of the file
+    # In the order of the file.
+    return replace(table, name=experiment.name, frame=pd.DataFrame(records))
 
 
 def _records(experiment: Experiment) -> list[dict[str, Any]]:

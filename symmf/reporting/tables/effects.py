@@ -21,7 +21,7 @@ from symmf.reporting.results import Results
 from symmf.reporting.selection.cells import cells
 from symmf.reporting.selection.readings import Reading
 from symmf.reporting.statistics.intervals import INTERVAL_METHOD, bootstrap_interval
-from symmf.reporting.tables.model import PlainTable
+from symmf.reporting.tables.model import PlainTable, words
 
 # What is shown for each metric; the first column has its name.
 SHOWN = {
@@ -91,19 +91,11 @@ def effects_table(results: Results) -> PlainTable:
     heads = [head or title for title in METRIC_TITLES.values() for head in SHOWN]
     experiments = ", ".join(e.name for e in results.of(Role.FACTORIAL))
     return PlainTable(
-        name="effects",
-        title="What decides: the effect of one change on the proposed method",
+        **words("effects", interval=INTERVAL_METHOD, experiments=experiments),
         heads=("Change", "With", *heads),
         align="ll" + "r" * len(heads),
         rows=tuple(lines),
         frame=pd.DataFrame(records),
-        notes=(
-            "Mean differences of scores between runs that differ in the named factor "
-            "alone: same data set, K, draw and other factors. Cells higher: data sets "
-            "and K in which the mean difference is positive. Interval: "
-            f"{INTERVAL_METHOD}, of the differences of draws. Experiments: "
-            f"{experiments}.",
-        ),
     )
 
 

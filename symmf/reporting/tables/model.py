@@ -15,6 +15,7 @@ from typing import Any
 
 import pandas as pd
 
+from symmf.common.shipped import packaged
 from symmf.metrics import METRICS
 from symmf.paper.roles import STUDY_ROLES
 from symmf.paper.values import (
@@ -229,6 +230,14 @@ class PlainTable:
     def lines(self, style: Style, _std: bool = False) -> list[list[str]]:
         """Return every row as texts of a format."""
         return [[style.text(text) for text in row] for row in self.rows]
+
+
+def words(name: str, *more: str, **facts: object) -> dict[str, Any]:
+    """Return name, title and notes of a table, with its numbers and ``more`` notes."""
+    texts = packaged("symmf.reporting.tables", "words.yaml")[name]
+    notes = (note.format(**facts) for note in texts.get("notes", ()))
+    title = texts["title"].format(**facts)
+    return {"name": name, "title": title, "notes": (*notes, *more)}
 
 
 # Head of a column, its side, and the text of a record: a format, or a function.

@@ -12,7 +12,7 @@ from symmf.paper.roles import Role
 from symmf.paper.values import DATASET_TITLES, METRIC_TITLES
 from symmf.reporting.results import Experiment, Results
 from symmf.reporting.selection.cells import cells
-from symmf.reporting.tables.model import PlainTable, record_table
+from symmf.reporting.tables.model import PlainTable, record_table, words
 
 RISE = 1e-9  # relative; below are rounding errors
 COLUMNS = (
@@ -33,13 +33,7 @@ def sets_table(results: Results) -> PlainTable:
         results,
         [record for experiment in found for record in _records(experiment)],
         COLUMNS,
-        name="sets",
-        title="The proposed method with each constraint set",
-        notes=(
-            "Means over K and draws. Error: ‖M − HHᵀ‖ / ‖M‖ of the last iterate. "
-            "Rises: share of recorded steps in which the error rose.",
-            *(f"{e.name}: {e.note}" for e in found if e.note),
-        ),
+        **words("sets", *(f"{e.name}: {e.note}" for e in found if e.note)),
     )
 
 

@@ -6,7 +6,7 @@ from symmf.paper.roles import Role
 from symmf.paper.values import DATASET_TITLES, published_datasets
 from symmf.reporting.results import Results
 from symmf.reporting.selection.cells import dataset_title
-from symmf.reporting.tables.model import PlainTable, record_table
+from symmf.reporting.tables.model import PlainTable, record_table, words
 
 COLUMNS = (
     ("Dataset", "l", "{title}"),
@@ -47,6 +47,5 @@ def sizes_table(results: Results) -> PlainTable:
         results,
         [records[name] for name in order if name in records],
         COLUMNS,
-        name="datasets",
-        title="Data sets, sizes as loaded",
+        **words("datasets"),
     )
