@@ -19,6 +19,7 @@ from symmf.clustering.checks import (
     check_kinds,
     check_n_clusters,
     check_nonnegative,
+    check_restarts,
     safe_scale,
 )
 from symmf.clustering.labels import number_by_size
@@ -253,18 +254,16 @@ class NonnegativeSymmetric(Clusterer):
 
         ``tol`` is what the parameter stands for where it is None.
         """
-        fits = [
-            factorize(
-                A,
-                self.n_clusters,
-                max_iter=self.max_iter,
-                tol=tol if self.tol is None else self.tol,
-                random_state=rng,
-                **options,
-            )
-            for _ in range(self.n_restarts)
-        ]
-        best = min(fits, key=lambda fit: float(fit.error[-1]))
+        check_restarts(self.n_restarts)
+        best = factorize(
+            A,
+            self.n_clusters,
+            max_iter=self.max_iter,
+            tol=tol if self.tol is None else self.tol,
+            n_starts=self.n_restarts,
+            random_state=rng,
+            **options,
+        )
         self._store(best, A, self.matrix_)
         return best
 

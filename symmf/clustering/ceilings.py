@@ -6,7 +6,8 @@ features at all, so that a published value above every classifier's can be named
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import KW_ONLY, dataclass
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy import sparse
@@ -38,6 +39,7 @@ CLASSIFIERS: dict[str, Any] = {
 PAIRWISE = ("kernel_nearest", "kernel_svm")
 
 
+@dataclass(eq=False, repr=False)
 class Ceiling(BaseEstimator):
     """Predict every sample by a classifier trained on the other folds.
 
@@ -78,20 +80,13 @@ class Ceiling(BaseEstimator):
     #: ``fit`` needs the classes; a run hands them over to such a method only
     uses_labels = True
     #: as in :class:`~symmf.clustering.base.Clusterer`
-    behaviour: int = 1
+    behaviour: ClassVar[int] = 1
 
-    def __init__(
-        self,
-        n_clusters: int = 2,
-        *,
-        classifier: str = "nearest",
-        n_splits: int = 5,
-        random_state: RandomState = None,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.classifier = classifier
-        self.n_splits = n_splits
-        self.random_state = random_state
+    n_clusters: int = 2
+    _: KW_ONLY
+    classifier: str = "nearest"
+    n_splits: int = 5
+    random_state: RandomState = None
 
     def fit(self, X: AnyMatrix, y: Any = None) -> Ceiling:
         """Predict every row of X from the classes of the other folds."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
-from dataclasses import fields, is_dataclass
+from dataclasses import fields
 from typing import IO, Any
 
 import numpy as np
@@ -123,9 +123,9 @@ def _open(file: IO[bytes], format: str) -> Any:
 
 
 def _attributes(thing: Any) -> dict[str, Any]:
-    if is_dataclass(thing):
-        return {item.name: getattr(thing, item.name) for item in fields(thing)}
-    return dict(vars(thing))
+    if hasattr(thing, "__dict__"):
+        return dict(vars(thing))
+    return {item.name: getattr(thing, item.name) for item in fields(thing)}
 
 
 def _rebuilt(cls: type, attributes: dict[str, Any]) -> Any:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -62,16 +63,27 @@ def sweeps(V: FloatArray, Q: FloatArray, B: FloatArray, most: int) -> FloatArray
     return V
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(eq=False)
 class Pair:
-    """Factors V (k, n) and U (k, m), the products that belong to them, and F."""
+    """Factors V (k, n) and U (k, m), with X U^T and X^T V^T in the same layout."""
 
     V: FloatArray
     U: FloatArray
     XU: FloatArray
     XTV: FloatArray
-    #: ||X - V^T U||_F^2 + mu ||V - U||_F^2
-    F: float
+    #: ||X||_F^2
+    total: float
+    mu: float = 0.0
+
+    @cached_property
+    def objective(self) -> float:
+        """||X - V^T U||_F^2 + mu ||V - U||_F^2."""
+        V, U = self.V, self.U
+        F = self.total - 2 * inner(V, self.XU) + inner(V @ V.T, U @ U.T)
+        if self.mu:
+            D = V - U
+            F += self.mu * inner(D, D)
+        return F
 
 
 def accelerated_hals(
@@ -84,20 +96,12 @@ def accelerated_hals(
     mu: float = 0.0,
     most_sweeps: int = 5,
 ) -> Iterator[Pair]:
-    """Yield the start, then pairs whose F never rises.
+    """Yield the start, then pairs whose objective never rises.
 
     ``times(U)`` is (X U^T)^T, ``times_transposed(V)`` is (X^T V^T)^T, ``total`` is
     ||X||_F^2. Products of extrapolated factors are linear in those already known; a
-    step that would raise F is taken again without extrapolation.
+    step that would raise it is taken again without extrapolation.
     """
-
-    def pair(V: FloatArray, U: FloatArray, XTV: FloatArray) -> Pair:
-        XU = times(U)
-        F = total - 2 * inner(V, XU) + inner(V @ V.T, U @ U.T)
-        if mu:
-            D = V - U
-            F += mu * inner(D, D)
-        return Pair(V, U, XU, XTV, F)
 
     def step(beta: float) -> Pair:
         """Update V, then U, each from the other one extrapolated by beta."""
@@ -107,15 +111,15 @@ def accelerated_hals(
         XTV = times_transposed(V)
         V_e, XTV_e = beyond(V, now.V, beta), beyond(XTV, now.XTV, beta)
         U = sweeps(np.maximum(U_e, 0), *tied(V_e, XTV_e, mu), most_sweeps)
-        return pair(V, U, XTV)
+        return Pair(V, U, times(U), XTV, total, mu)
 
-    last = now = pair(V, U, times_transposed(V))
+    last = now = Pair(V, U, times(U), times_transposed(V), total, mu)
     yield now
     beta, limit = _FIRST, 1.0
     first = True
     while True:
         new = step(0.0 if first else beta)
-        if not first and new.F > now.F:
+        if not first and new.objective > now.objective:
             limit, beta = beta, beta / _PENALTY
             new = step(0.0)
         else:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import NamedTuple, TypeVar
 
@@ -42,7 +42,7 @@ Point = TypeVar("Point")
 
 
 def drive(
-    iterates: Generator[Point, None, Stop | None],
+    iterates: Iterator[Point],
     look: Callable[[int, Point, float], Stop | None],
 ) -> Stop:
     """Run a generator of iterates until ``look`` says stop, and why; or to its end.
@@ -63,7 +63,6 @@ def drive(
         with np.errstate(all="ignore"):
             stop = look(iteration, iterate, clock)
         if stop is not None:
-            iterates.close()
             return stop
         iteration += 1
 

@@ -127,4 +127,4 @@ def _extrapolated(
         times, times, H, P, total=M.fro2, mu=mu, most_sweeps=1
     ):
         H, P, MH, MP = pair.V.T, pair.U.T, pair.XTV.T, pair.XU.T
-        yield Iterate(H, P, merit=pair.F, MH=MH, MP=MP)
+        yield Iterate(H, P, merit=pair.objective, MH=MH, MP=MP)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, Generic, Protocol, TypeVar
 
@@ -24,10 +24,7 @@ _IN_RANGE = RANGE["float32"]
 
 
 class DataIterate(Protocol):
-    """An iterate: U (m, k), V (n, k); the objective is worked out when it is asked."""
-
-    U: FloatArray
-    V: FloatArray
+    """An iterate, whose objective is worked out when it is asked for."""
 
     @property
     def objective(self) -> float:
@@ -53,7 +50,7 @@ class DataFit(Generic[Some]):
 
 
 def run_data_factors(
-    iterates: Generator[Some, None, Stop | None],
+    iterates: Iterator[Some],
     settled: Callable[[int, Some], bool],
     *,
     scale: float,

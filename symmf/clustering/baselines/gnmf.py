@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from dataclasses import KW_ONLY, dataclass
 from functools import cached_property
 from itertools import islice
 
@@ -28,7 +28,6 @@ from symmf.common.validation import check_choice, check_number
 from symmf.linalg import inner
 from symmf.similarity.graphs.self_tuning import neighbour_graph
 from symmf.similarity.share import shared
-from symmf.solvers import Stop
 
 # Denominators of the updates are kept above this, as published.
 _FLOOR = 1e-10
@@ -67,7 +66,7 @@ def gnmf_iterates(
     *,
     weight: float,
     published: bool = True,
-) -> Generator[GNMFIterate, None, Stop | None]:
+) -> Iterator[GNMFIterate]:
     r"""Yield the start with unit columns of U, then an iterate per update of V.
 
     .. math::
@@ -126,6 +125,7 @@ def _running_mean(tol: float) -> Callable[[int, GNMFIterate], bool]:
     return settled
 
 
+@dataclass(eq=False, repr=False)
 class GNMF(Clusterer):
     r"""Nonnegative matrix factorization that respects a graph of neighbours.
 
@@ -213,38 +213,21 @@ class GNMF(Clusterer):
 
     needs_nonnegative = True
 
-    def __init__(
-        self,
-        n_clusters: int = 8,
-        *,
-        graph_weight: float = 100.0,
-        n_neighbors: int = 5,
-        weighting: str = "binary",
-        heat_scale: float | None = None,
-        data_weighting: str = "none",
-        n_starts: int = 1,
-        start_iter: int = 30,
-        n_restarts: int = 1,
-        max_iter: int = 100,
-        tol: float = 0.0,
-        n_init: int = 20,
-        published: bool = False,
-        random_state: RandomState = None,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.graph_weight = graph_weight
-        self.n_neighbors = n_neighbors
-        self.weighting = weighting
-        self.heat_scale = heat_scale
-        self.data_weighting = data_weighting
-        self.n_starts = n_starts
-        self.start_iter = start_iter
-        self.n_restarts = n_restarts
-        self.max_iter = max_iter
-        self.tol = tol
-        self.n_init = n_init
-        self.published = published
-        self.random_state = random_state
+    n_clusters: int = 8
+    _: KW_ONLY
+    graph_weight: float = 100.0
+    n_neighbors: int = 5
+    weighting: str = "binary"
+    heat_scale: float | None = None
+    data_weighting: str = "none"
+    n_starts: int = 1
+    start_iter: int = 30
+    n_restarts: int = 1
+    max_iter: int = 100
+    tol: float = 0.0
+    n_init: int = 20
+    published: bool = False
+    random_state: RandomState = None
 
     def _fit(self, X: AnyMatrix, rng: np.random.Generator) -> None:
         check_choice("weighting", self.weighting, ("binary", "heat", "cosine"))
@@ -311,7 +294,7 @@ class GNMF(Clusterer):
 
     def _iterates(
         self, X: AnyMatrix, U: FloatArray, V: FloatArray
-    ) -> Generator[GNMFIterate, None, Stop | None]:
+    ) -> Iterator[GNMFIterate]:
         weight, published = self.graph_weight, self.published
         return gnmf_iterates(X, U, V, self.W_, weight=weight, published=published)
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterator
-from dataclasses import dataclass
-from functools import cached_property
+from collections.abc import Callable, Iterator
+from dataclasses import KW_ONLY, dataclass
 from itertools import islice
 from typing import Any
 
@@ -26,8 +25,6 @@ from symmf.clustering.labels import argmax_rows, kmeans_rows
 from symmf.common.notation import AnyMatrix, FloatArray
 from symmf.common.seeds import RandomState
 from symmf.common.validation import check_choice, check_number
-from symmf.linalg import inner
-from symmf.solvers import Stop
 from symmf.solvers._hals import Pair, accelerated_hals
 from symmf.solvers._nnls import nnls_bpp
 
@@ -37,35 +34,7 @@ _TOL, _PUBLISHED_TOL = 1e-6, 1e-4
 _CLOSE = 1e-4
 
 
-@dataclass(eq=False)
-class NMFIterate:
-    """One iterate: U (m, k), V (n, k) with their products X U and X^T V."""
-
-    U: FloatArray
-    V: FloatArray
-    XU: FloatArray
-    XTV: FloatArray
-    #: ||X||_F^2
-    total: float
-
-    @cached_property
-    def objective(self) -> float:
-        """||X - V U^T||_F^2."""
-        UU, VV = self.U.T @ self.U, self.V.T @ self.V
-        return self.total - 2 * inner(self.V, self.XU) + inner(UU, VV)
-
-    @cached_property
-    def projected_gradient(self) -> float:
-        """Norm of the gradient over entries that may move."""
-        U, V = self.U, self.V
-        slope_U = _may_move(U @ (V.T @ V) - self.XTV, U)
-        slope_V = _may_move(V @ (U.T @ U) - self.XU, V)
-        return 2 * float(np.hypot(np.linalg.norm(slope_U), np.linalg.norm(slope_V)))
-
-
-def nmf_iterates(
-    X: AnyMatrix, U: FloatArray, V: FloatArray
-) -> Generator[NMFIterate, None, Stop | None]:
+def nmf_iterates(X: AnyMatrix, U: FloatArray, V: FloatArray) -> Iterator[Pair]:
     r"""Yield the start, then iterates of alternating nonnegative least squares.
 
     .. math:: V^T = \mathrm{NNLS}(U^TU, U^TX^T), \qquad
@@ -74,16 +43,14 @@ def nmf_iterates(
     total, XT = squared_norm(X), transposed(X)
     XU, XTV = np.asarray(X @ U), np.asarray(XT @ V)
     while True:
-        yield NMFIterate(U, V, XU, XTV, total)
+        yield Pair(V.T, U.T, XU.T, XTV.T, total)
         V = np.ascontiguousarray(nnls_bpp(U.T @ U, XU.T, V.T).T)
         XTV = np.asarray(XT @ V)
         U = np.ascontiguousarray(nnls_bpp(V.T @ V, XTV.T, U.T).T)
         XU = np.asarray(X @ U)
 
 
-def hals_iterates(
-    X: AnyMatrix, U: FloatArray, V: FloatArray
-) -> Generator[NMFIterate, None, Stop | None]:
+def hals_iterates(X: AnyMatrix, U: FloatArray, V: FloatArray) -> Iterator[Pair]:
     r"""Yield the start, then iterates of accelerated column updates.
 
     .. math:: v_j \leftarrow \max\Big(0,\ v_j + \frac{(XU)_j - V (U^TU)_j}
@@ -96,14 +63,12 @@ def hals_iterates(
     U, V = np.ascontiguousarray(U.T), np.ascontiguousarray(V.T)
     if rows is not X:
         for pair in _hals_pairs(rows, columns, U, V, total):
-            yield _iterate(pair, total)
+            yield pair
             # The next run begins with this pair, which has been seen then.
             U, V, first = pair.U, pair.V, 1
-            if _CLOSE * total > pair.F:
+            if _CLOSE * total > pair.objective:
                 break
-    for pair in islice(_hals_pairs(X, transposed(X), U, V, total), first, None):
-        yield _iterate(pair, total)
-    return None
+    yield from islice(_hals_pairs(X, transposed(X), U, V, total), first, None)
 
 
 def _hals_pairs(
@@ -118,29 +83,34 @@ def _hals_pairs(
     )
 
 
-def _iterate(pair: Pair, total: float) -> NMFIterate:
-    return NMFIterate(pair.U.T, pair.V.T, pair.XU.T, pair.XTV.T, total)
+def projected_gradient(pair: Pair) -> float:
+    """Return the norm of the gradient over entries that may move."""
+
+    def slope(F: FloatArray, other: FloatArray, product: FloatArray) -> float:
+        S = (other @ other.T) @ F - product
+        # A zero entry cannot become negative.
+        return float(np.linalg.norm(np.where((S <= 0) | (F > 0), S, 0)))
+
+    U, V = pair.U, pair.V
+    return 2 * float(np.hypot(slope(U, V, pair.XTV), slope(V, U, pair.XU)))
 
 
-def _may_move(slope: FloatArray, factor: FloatArray) -> FloatArray:
-    """Zero the slope where a zero entry would have to become negative."""
-    return np.where((slope <= 0) | (factor > 0), slope, 0)
-
-
-def _shrunk_gradient(tol: float) -> Callable[[int, NMFIterate], bool]:
+def _shrunk_gradient(tol: float) -> Callable[[int, Pair], bool]:
     """Tell when the projected gradient has shrunk by this factor."""
     first = 0.0
 
-    def settled(iteration: int, iterate: NMFIterate) -> bool:
+    def settled(iteration: int, pair: Pair) -> bool:
         nonlocal first
+        norm = projected_gradient(pair)
         # The slope at a random start says nothing: it is measured from iterate 1.
         if iteration == 1:
-            first = iterate.projected_gradient
-        return tol > 0 and iterate.projected_gradient <= tol * first
+            first = norm
+        return tol > 0 and norm <= tol * first
 
     return settled
 
 
+@dataclass(eq=False, repr=False)
 class NMF(Clusterer):
     r"""Clustering by nonnegative matrix factorization with normalised-cut weights.
 
@@ -216,26 +186,15 @@ class NMF(Clusterer):
 
     needs_nonnegative = True
 
-    def __init__(
-        self,
-        n_clusters: int = 8,
-        *,
-        data_weighting: str = "ncut",
-        labels: str = "argmax",
-        n_init: int = 20,
-        max_iter: int = 200,
-        tol: float | None = None,
-        published: bool = False,
-        random_state: RandomState = None,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.data_weighting = data_weighting
-        self.labels = labels
-        self.n_init = n_init
-        self.max_iter = max_iter
-        self.tol = tol
-        self.published = published
-        self.random_state = random_state
+    n_clusters: int = 8
+    _: KW_ONLY
+    data_weighting: str = "ncut"
+    labels: str = "argmax"
+    n_init: int = 20
+    max_iter: int = 200
+    tol: float | None = None
+    published: bool = False
+    random_state: RandomState = None
 
     def _fit(self, X: AnyMatrix, rng: np.random.Generator) -> None:
         check_choice("data_weighting", self.data_weighting, ("ncut", "none"))
@@ -253,7 +212,7 @@ class NMF(Clusterer):
             # A column may die with k above the rank; what makes up for it in the other
             # factor does not fit in single precision.
             fit = self._run(np.float64, X, U, V)
-        factors = unit_columns(fit.last.U, fit.last.V)
+        factors = unit_columns(fit.last.U.T, fit.last.V.T)
         self.U_, self.V_ = (factor.astype(X.dtype, copy=False) for factor in factors)
         self._store_run(
             matrix=f"X: data weighting {self.data_weighting}",
@@ -270,10 +229,10 @@ class NMF(Clusterer):
 
     def _run(
         self, kind: Any, X: AnyMatrix, U: FloatArray, V: FloatArray
-    ) -> DataFit[NMFIterate]:
+    ) -> DataFit[Pair]:
         """Run in a precision; least squares with a Gram matrix in single go astray."""
         X, U, V = (array.astype(kind, copy=False) for array in (X, U, V))
-        settled: Callable[[int, NMFIterate], bool]
+        settled: Callable[[int, Pair], bool]
         if self.published:
             iterates = nmf_iterates(X, U, V)
             settled = _shrunk_gradient(_PUBLISHED_TOL if self.tol is None else self.tol)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,7 @@ from symmf.similarity import Gram, RowFeatures, SymmetricOperator
 from symmf.solvers import Factorization, factorize
 
 
+@dataclass(eq=False, repr=False)
 class SNMF(NonnegativeSymmetric):
     r"""Clustering by symmetric NMF with Procrustes rotations.
 
@@ -89,24 +91,14 @@ class SNMF(NonnegativeSymmetric):
     (1, 1)
     """
 
-    def __init__(
-        self,
-        n_clusters: int = 8,
-        *,
-        similarity: str = "self_tuning",
-        similarity_options: dict[str, Any] | None = None,
-        n_restarts: int = 1,
-        max_iter: int = 1000,
-        tol: float = 1e-8,
-        random_state: RandomState = None,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.similarity = similarity
-        self.similarity_options = similarity_options
-        self.n_restarts = n_restarts
-        self.max_iter = max_iter
-        self.tol = tol
-        self.random_state = random_state
+    n_clusters: int = 8
+    _: KW_ONLY
+    similarity: str = "self_tuning"
+    similarity_options: dict[str, Any] | None = None
+    n_restarts: int = 1
+    max_iter: int = 1000
+    tol: float = 1e-8
+    random_state: RandomState = None
 
     def _fit(self, X: AnyMatrix, rng: np.random.Generator) -> None:
         check_restarts(self.n_restarts)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
@@ -29,6 +30,7 @@ def njw_embedding(
     return values, unit_rows(E)
 
 
+@dataclass(eq=False, repr=False)
 class Spectral(NonnegativeSymmetric):
     r"""Normalised spectral clustering.
 
@@ -97,20 +99,12 @@ class Spectral(NonnegativeSymmetric):
     (1, 1)
     """
 
-    def __init__(
-        self,
-        n_clusters: int = 8,
-        *,
-        similarity: str = "self_tuning",
-        similarity_options: dict[str, Any] | None = None,
-        n_init: int = 4,
-        random_state: RandomState = None,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.similarity = similarity
-        self.similarity_options = similarity_options
-        self.n_init = n_init
-        self.random_state = random_state
+    n_clusters: int = 8
+    _: KW_ONLY
+    similarity: str = "self_tuning"
+    similarity_options: dict[str, Any] | None = None
+    n_init: int = 4
+    random_state: RandomState = None
 
     def _fit(self, X: AnyMatrix, rng: np.random.Generator) -> None:
         check_restarts(self.n_init, "n_init")

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
 
 from symmf.clustering.base import NonnegativeSymmetric
-from symmf.clustering.checks import check_restarts
 from symmf.clustering.labels import argmax_rows
 from symmf.common.notation import AnyMatrix
 from symmf.common.seeds import RandomState
@@ -18,6 +18,7 @@ _COUPLING_NCUT, _COUPLING_OTHER = 0.66, 1.0
 _TOL, _PLAIN_TOL = 1e-4, 1e-5
 
 
+@dataclass(eq=False, repr=False)
 class SymHALS(NonnegativeSymmetric):
     r"""Clustering by symmetric NMF with hierarchical alternating least squares.
 
@@ -102,35 +103,20 @@ class SymHALS(NonnegativeSymmetric):
     (1, 1)
     """
 
-    def __init__(
-        self,
-        n_clusters: int = 8,
-        *,
-        coupling: float | str | None = None,
-        order: str = "factors",
-        start: str = "symm_mean",
-        similarity: str = "self_tuning",
-        similarity_options: dict[str, Any] | None = None,
-        n_restarts: int = 1,
-        max_iter: int = 500,
-        tol: float | None = None,
-        published: bool = False,
-        random_state: RandomState = None,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.coupling = coupling
-        self.order = order
-        self.start = start
-        self.similarity = similarity
-        self.similarity_options = similarity_options
-        self.n_restarts = n_restarts
-        self.max_iter = max_iter
-        self.tol = tol
-        self.published = published
-        self.random_state = random_state
+    n_clusters: int = 8
+    _: KW_ONLY
+    coupling: float | str | None = None
+    order: str = "factors"
+    start: str = "symm_mean"
+    similarity: str = "self_tuning"
+    similarity_options: dict[str, Any] | None = None
+    n_restarts: int = 1
+    max_iter: int = 500
+    tol: float | None = None
+    published: bool = False
+    random_state: RandomState = None
 
     def _fit(self, X: AnyMatrix, rng: np.random.Generator) -> None:
-        check_restarts(self.n_restarts)
         A = self._similarity(X)
         plain = self.published or self.order != "factors"
         fit = self._best_fit(

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
 
 from symmf.clustering.base import NonnegativeSymmetric
-from symmf.clustering.checks import check_restarts
 from symmf.clustering.labels import argmax_rows
 from symmf.common.notation import AnyMatrix
 from symmf.common.seeds import RandomState
@@ -19,6 +19,7 @@ NEWTON_LIMIT = 2000
 _TOL = {"gradient": 1e-6, "newton": 1e-3, "anls": 1e-3}
 
 
+@dataclass(eq=False, repr=False)
 class SymNMF(NonnegativeSymmetric):
     r"""Clustering by symmetric nonnegative matrix factorization.
 
@@ -103,34 +104,20 @@ class SymNMF(NonnegativeSymmetric):
     (1, 1)
     """
 
-    def __init__(
-        self,
-        n_clusters: int = 8,
-        *,
-        algorithm: str = "auto",
-        coupling: float | None = None,
-        similarity: str = "self_tuning",
-        similarity_options: dict[str, Any] | None = None,
-        n_restarts: int = 1,
-        max_iter: int = 1000,
-        tol: float | None = None,
-        published: bool = False,
-        random_state: RandomState = None,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.algorithm = algorithm
-        self.coupling = coupling
-        self.similarity = similarity
-        self.similarity_options = similarity_options
-        self.n_restarts = n_restarts
-        self.max_iter = max_iter
-        self.tol = tol
-        self.published = published
-        self.random_state = random_state
+    n_clusters: int = 8
+    _: KW_ONLY
+    algorithm: str = "auto"
+    coupling: float | None = None
+    similarity: str = "self_tuning"
+    similarity_options: dict[str, Any] | None = None
+    n_restarts: int = 1
+    max_iter: int = 1000
+    tol: float | None = None
+    published: bool = False
+    random_state: RandomState = None
 
     def _fit(self, X: AnyMatrix, rng: np.random.Generator) -> None:
         check_choice("algorithm", self.algorithm, ("auto", *_TOL))
-        check_restarts(self.n_restarts)
         A = self._similarity(X)
         self.algorithm_ = self._algorithm(A.shape[0])
         fit = self._best_fit(

@@ -12,6 +12,7 @@ is a similarity like any other: normalised, regularised, factored, read.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
@@ -37,6 +38,7 @@ _NEIGHBOURS = (7, 10, 15)
 _COLUMNS, _READ_COLUMNS = 4, 2
 
 
+@dataclass(eq=False, repr=False)
 class ConsensusSymMF(Clusterer):
     """Clusters on which several clusterings agree, by factoring their co-association.
 
@@ -92,26 +94,15 @@ class ConsensusSymMF(Clusterer):
     ((200, 6), 1)
     """
 
-    def __init__(
-        self,
-        n_clusters: int = 8,
-        *,
-        members: Sequence[Any] | None = None,
-        blocks: int = 1,
-        n_components: Sequence[int] = (50, 100, 200),
-        exponent: float = 0.2,
-        cap: float | None = None,
-        laplacian_weight: float = 0.05,
-        random_state: RandomState = None,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.members = members
-        self.blocks = blocks
-        self.n_components = n_components
-        self.exponent = exponent
-        self.cap = cap
-        self.laplacian_weight = laplacian_weight
-        self.random_state = random_state
+    n_clusters: int = 8
+    _: KW_ONLY
+    members: Sequence[Any] | None = None
+    blocks: int = 1
+    n_components: Sequence[int] = (50, 100, 200)
+    exponent: float = 0.2
+    cap: float | None = None
+    laplacian_weight: float = 0.05
+    random_state: RandomState = None
 
     def _fit(self, X: AnyMatrix, rng: np.random.Generator) -> None:
         check_number("blocks", self.blocks, least=1, whole=True)

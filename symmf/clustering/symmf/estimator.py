@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from dataclasses import replace
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -29,13 +29,14 @@ from symmf.constraints import ConstraintLike
 from symmf.distributed.operators import DistributedMatrix
 from symmf.distributed.rows import DistributedRows
 from symmf.errors import InputError
-from symmf.features.columns import MixedColumns, encoder_for
+from symmf.features.columns import encoder_for
 from symmf.similarity import SimilarityName, SymmetricOperator, regularise
 from symmf.solvers import Factorization, Solver, SolverName, factorize
 
 logger = logging.getLogger(__name__)
 
 
+@dataclass(eq=False, repr=False)
 class SymMF(
     Interpretable, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clusterer
 ):
@@ -174,43 +175,23 @@ class SymMF(
     """
 
     chooses_n_clusters = True
-    # What encodes a data frame with words or holes.
-    _encoder: MixedColumns | None = None
 
-    def __init__(
-        self,
-        n_clusters: int | str = 8,
-        *,
-        laplacian_weight: float | str = "auto",
-        similarity: SimilarityName | Literal["auto", "text"] | str = "auto",
-        similarity_options: dict[str, Any] | None = None,
-        n_columns: int | str | None = None,
-        solver: SolverName | Literal["auto"] | str | Solver = "auto",
-        solver_options: dict[str, Any] | None = None,
-        constraint: ConstraintLike = "none",
-        labels: str = "auto",
-        label_options: dict[str, Any] | None = None,
-        max_iter: int = 300,
-        tol: float = 1e-6,
-        published: bool = False,
-        verbose: int = 0,
-        random_state: RandomState = None,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.laplacian_weight = laplacian_weight
-        self.similarity = similarity
-        self.similarity_options = similarity_options
-        self.n_columns = n_columns
-        self.solver = solver
-        self.solver_options = solver_options
-        self.constraint = constraint
-        self.labels = labels
-        self.label_options = label_options
-        self.max_iter = max_iter
-        self.tol = tol
-        self.published = published
-        self.verbose = verbose
-        self.random_state = random_state
+    n_clusters: int | str = 8
+    _: KW_ONLY
+    laplacian_weight: float | str = "auto"
+    similarity: SimilarityName | Literal["auto", "text"] | str = "auto"
+    similarity_options: dict[str, Any] | None = None
+    n_columns: int | str | None = None
+    solver: SolverName | Literal["auto"] | str | Solver = "auto"
+    solver_options: dict[str, Any] | None = None
+    constraint: ConstraintLike = "none"
+    labels: str = "auto"
+    label_options: dict[str, Any] | None = None
+    max_iter: int = 300
+    tol: float = 1e-6
+    published: bool = False
+    verbose: int = 0
+    random_state: RandomState = None
 
     def _check_rows(self, X: Any, *, reset: bool = True) -> Any:
         """Check rows; a data frame with words or holes is encoded first."""

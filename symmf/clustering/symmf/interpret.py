@@ -27,6 +27,7 @@ from symmf.clustering.symmf.structure import LARGEST, MOST
 from symmf.common.notation import AnyMatrix, FloatArray
 from symmf.distributed.rows import DistributedRows
 from symmf.errors import InputError
+from symmf.features.columns import MixedColumns
 
 if TYPE_CHECKING:
     from symmf.clustering.labels.assign import Assignment
@@ -55,6 +56,8 @@ class Interpretable:
         _recipe: Recipe
         _extend: Callable[[Any], FloatArray]
 
+    # What encodes a data frame with words or holes.
+    _encoder: MixedColumns | None = None
     # The rows of the fit, without a copy, and the answers so far.
     _rows: Any = None
     _answers: dict[str, Any]

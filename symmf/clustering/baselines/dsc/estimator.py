@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import KW_ONLY, dataclass, fields, replace
 from functools import partial
 from typing import TYPE_CHECKING, Literal
 
@@ -62,6 +62,7 @@ SETTINGS = {
 }
 
 
+@dataclass(eq=False, repr=False)
 class DSC(Clusterer):
     r"""Deep subspace clustering network, DSC-Net.
 
@@ -200,54 +201,29 @@ class DSC(Clusterer):
     >>> labels = model.fit_predict(X)  # doctest: +SKIP
     """
 
-    def __init__(
-        self,
-        n_clusters: int = 8,
-        *,
-        architecture: Literal["auto", "conv", "conv_small", "dense"] = "auto",
-        image_shape: Sequence[int] | None = None,
-        regularizer: Literal["l2", "l1"] = "l2",
-        lambda1: float | None = None,
-        lambda2: float | None = None,
-        n_finetune: int | None = None,
-        n_pretrain: int | None = None,
-        pretrain_tol: float | None = None,
-        batch_size: int = 64,
-        threshold: float | None = None,
-        min_keep: int | None = None,
-        subspace_dim: int | None = None,
-        power: float | None = None,
-        set_diagonal: bool | None = None,
-        lsa_dim: int = 64,
-        tfidf: bool | Literal["auto"] = "auto",
-        learning_rate: float = 1e-3,
-        warm_start_closed_form: bool = False,
-        n_init: int = 20,
-        published: bool = False,
-        random_state: RandomState = None,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.architecture = architecture
-        self.image_shape = image_shape
-        self.regularizer = regularizer
-        self.lambda1 = lambda1
-        self.lambda2 = lambda2
-        self.n_finetune = n_finetune
-        self.n_pretrain = n_pretrain
-        self.pretrain_tol = pretrain_tol
-        self.batch_size = batch_size
-        self.threshold = threshold
-        self.min_keep = min_keep
-        self.subspace_dim = subspace_dim
-        self.power = power
-        self.set_diagonal = set_diagonal
-        self.lsa_dim = lsa_dim
-        self.tfidf = tfidf
-        self.learning_rate = learning_rate
-        self.warm_start_closed_form = warm_start_closed_form
-        self.n_init = n_init
-        self.published = published
-        self.random_state = random_state
+    n_clusters: int = 8
+    _: KW_ONLY
+    architecture: Literal["auto", "conv", "conv_small", "dense"] = "auto"
+    image_shape: Sequence[int] | None = None
+    regularizer: Literal["l2", "l1"] = "l2"
+    lambda1: float | None = None
+    lambda2: float | None = None
+    n_finetune: int | None = None
+    n_pretrain: int | None = None
+    pretrain_tol: float | None = None
+    batch_size: int = 64
+    threshold: float | None = None
+    min_keep: int | None = None
+    subspace_dim: int | None = None
+    power: float | None = None
+    set_diagonal: bool | None = None
+    lsa_dim: int = 64
+    tfidf: bool | Literal["auto"] = "auto"
+    learning_rate: float = 1e-3
+    warm_start_closed_form: bool = False
+    n_init: int = 20
+    published: bool = False
+    random_state: RandomState = None
 
     def _fit(self, X: AnyMatrix, rng: np.random.Generator) -> None:
         networks.require_torch()
