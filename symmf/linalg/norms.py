@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -50,15 +52,7 @@ def largest_eigenvalue(G: FloatArray) -> float:
 
 def residual_operator(M: LinearOperator, H: FloatArray) -> LinearOperator:
     """Return R = H H^T - M as an operator; nothing n x n is formed."""
-
-    def product(V: FloatArray) -> FloatArray:
-        V = V.reshape(M.shape[0], -1)
-        out: FloatArray = H @ (H.T @ V) - M.matmat(V)
-        return out
-
-    return LinearOperator(
-        M.shape, matvec=product, matmat=product, rmatvec=product, dtype=M.dtype
-    )
+    return _operator(M, lambda V: H @ (H.T @ V) - M.matmat(V))
 
 
 def spectral_norm(M: LinearOperator, H: FloatArray | None = None) -> float:
@@ -67,23 +61,15 @@ def spectral_norm(M: LinearOperator, H: FloatArray | None = None) -> float:
     To full precision for small n; otherwise by Lanczos with residuals below 1e-6 of
     the value, whose own error is of second order.
     """
-    n = M.shape[0]
-    if n <= DENSE_EIGEN_LIMIT:
+    if M.shape[0] <= DENSE_EIGEN_LIMIT:
         dense = np.asarray(M.toarray(), dtype=np.float64)
         if H is not None:
             dense = np.asarray(H @ H.T, dtype=np.float64) - dense
         # As the authors do: the largest singular value.
         return float(np.linalg.norm(dense, 2))
     operator = M if H is None else residual_operator(M, H)
-    # A fixed start keeps results repeatable; it has no symmetry to be trapped by.
-    v0 = np.random.default_rng(0).standard_normal(n).astype(M.dtype)
-    if not operator.matvec(v0).any():
-        return 0.0  # the zero matrix, on which Lanczos cannot start
     # A wide basis, because eigenvalues of both signs often tie in magnitude.
-    more = {"which": "LM", "ncv": 40, "tol": 1e-6, "return_eigenvectors": False}
-    with one_thread():
-        value = eigsh(operator, k=1, v0=v0, **more)
-    return float(abs(value[0]))
+    return abs(_lanczos(operator, which="LM", ncv=40, tol=1e-6))
 
 
 def smallest_eigenvalue(M: LinearOperator) -> float:
@@ -91,29 +77,37 @@ def smallest_eigenvalue(M: LinearOperator) -> float:
 
     Exact for small n; otherwise a lower bound, within about 1e-3 ||M||_2.
     """
-    n = M.shape[0]
-    if n <= DENSE_EIGEN_LIMIT:
+    if M.shape[0] <= DENSE_EIGEN_LIMIT:
         return float(np.linalg.eigvalsh(np.asarray(M.toarray(), float))[0])
     size = spectral_norm(M)
-    if size == 0:
-        return 0.0
-
-    def product(v: FloatArray) -> FloatArray:
-        v = v.reshape(n, -1)
-        out: FloatArray = size * v - M.matmat(v)
-        return out
-
     # The largest eigenvalue of size I - M: its accuracy is relative to ||M||, while
     # that of a smallest eigenvalue near zero would never be reached.
-    shifted = LinearOperator(M.shape, matvec=product, dtype=M.dtype)
-    v0 = np.random.default_rng(0).standard_normal(n).astype(M.dtype)
-    if not shifted.matvec(v0).any():
-        return size
-    more = {"which": "LA", "tol": 1e-4, "return_eigenvectors": False}
-    with one_thread():
-        value = eigsh(shifted, k=1, v0=v0, **more)
+    shifted = _operator(M, lambda V: size * V - M.matmat(V))
     # Lanczos approaches from inside; the margin makes it a bound again.
-    return float(size - value[0] - 1e-3 * size)
+    return size - _lanczos(shifted, which="LA", tol=1e-4) - 1e-3 * size
+
+
+def _operator(
+    M: LinearOperator, product: Callable[[FloatArray], FloatArray]
+) -> LinearOperator:
+    """Return a symmetric operator of the size of M by its products with columns."""
+
+    def times(V: FloatArray) -> FloatArray:
+        return product(V.reshape(M.shape[0], -1))
+
+    return LinearOperator(
+        M.shape, matvec=times, matmat=times, rmatvec=times, dtype=M.dtype
+    )
+
+
+def _lanczos(M: LinearOperator, **options: Any) -> float:
+    """Return an extreme eigenvalue by ARPACK's implicitly restarted Lanczos method."""
+    # A fixed start keeps results repeatable; it has no symmetry to be trapped by.
+    v0 = np.random.default_rng(0).standard_normal(M.shape[0]).astype(M.dtype)
+    if not M.matvec(v0).any():
+        return 0.0  # the zero matrix, on which Lanczos cannot start
+    with one_thread():
+        return float(eigsh(M, k=1, v0=v0, return_eigenvectors=False, **options)[0])
 
 
 @dataclass(slots=True)

@@ -1,8 +1,16 @@
-"""Two nonnegative factors by column updates, with extrapolation between the products.
+"""Hierarchical alternating least squares: two factors by exact updates of columns.
 
-NMF and SymHALS share it: X ~ V U^T, with X = M and the penalty mu ||V - U||_F^2 for a
-symmetric M. Factors have one row per cluster, (k, n), so that what is updated
-together is contiguous.
+Algorithm 1, SymHALS and NMF share it: X ~ V U^T, with X = M and the penalty
+mu ||V - U||_F^2 for a symmetric M. Columns are updated factor by factor
+(:func:`sweep`; extrapolated between the products: :func:`accelerated_hals`), or those
+of both factors in turn (:func:`sweep_pairs`).
+
+References
+----------
+A. Cichocki and A.-H. Phan, "Fast local algorithms for large scale nonnegative matrix
+and tensor factorizations", IEICE Trans. Fundamentals E92-A (2009); A. Ang and N.
+Gillis, "Accelerating nonnegative matrix factorization algorithms using
+extrapolation", Neural Comput. 31 (2019).
 """
 
 from __future__ import annotations
@@ -15,6 +23,7 @@ import numpy as np
 
 from symmf.common.notation import FloatArray
 from symmf.linalg import inner
+from symmf.similarity.operators import SymmetricOperator
 from symmf.solvers._coupling import tied
 from symmf.solvers._points import beyond
 
@@ -24,13 +33,15 @@ _SETTLED = 0.01
 # (Ang and Gillis 2019).
 _FIRST, _GROWTH, _LIMIT_GROWTH, _PENALTY = 0.5, 1.05, 1.01, 1.5
 # A row that died is put back at this size, relative to its factor.
-REVIVAL = 1e-16
+_REVIVAL = 1e-16
 
 Product = Callable[[FloatArray], FloatArray]
 
 
 def sweep(V: FloatArray, Q: FloatArray, B: FloatArray) -> float:
     r"""Minimise tr(V V^T Q) - 2 <V, B> over V >= 0, one row after the other, in place.
+
+    V has one row per cluster, (k, n): what is updated together is contiguous.
 
     .. math:: v_j \leftarrow \max\Big(0,\ v_j + \frac{B_j - Q_j V}{Q_{jj}}\Big)
 
@@ -48,7 +59,7 @@ def sweep(V: FloatArray, Q: FloatArray, B: FloatArray) -> float:
         v -= slope
         np.maximum(v, 0, out=v)
         if not v.any():
-            v[:] = REVIVAL * V.max()
+            v[:] = _REVIVAL * V.max()
         before -= v
         moved += float(before @ before)
     return moved
@@ -61,6 +72,57 @@ def sweeps(V: FloatArray, Q: FloatArray, B: FloatArray, most: int) -> FloatArray
         if sweep(V, Q, B) <= _SETTLED * first:
             break
     return V
+
+
+def sweep_pairs(
+    M: SymmetricOperator,
+    H: FloatArray,
+    P: FloatArray,
+    MP: FloatArray,
+    mu: float,
+    *,
+    clip: bool,
+    printed: bool = False,
+    rng: np.random.Generator | None = None,
+) -> None:
+    """Update all columns of H and P in place, given M P before the sweep.
+
+    ``printed`` takes M-bar instead of its transpose for P. With ``rng`` a column that
+    became zero is put back at rounding level: zero could never be left again.
+    """
+    for j in range(H.shape[1]):
+        h, p = H[:, j], P[:, j]
+        # p_j has not changed since M P was formed.
+        p2 = float(p @ p)
+        v = MP[:, j] - H @ (P.T @ p) + h * p2 + mu * p
+        _set_column(H, j, v, p2 + mu, clip, rng)
+        h2 = float(h @ h)
+        v = M.matmat(H[:, j : j + 1])[:, 0] + mu * h
+        if printed:
+            v += h * float(p @ h) - H @ (P.T @ h)
+        else:
+            v += p * h2 - P @ (H.T @ h)
+        _set_column(P, j, v, h2 + mu, clip, rng)
+
+
+def _set_column(
+    factor: FloatArray,
+    j: int,
+    v: FloatArray,
+    curvature: float,
+    clip: bool,
+    rng: np.random.Generator | None,
+) -> None:
+    """h_j <- v / curvature, clipped and revived as asked."""
+    if curvature <= 0:
+        return
+    column = v / curvature
+    if clip:
+        np.maximum(column, 0, out=column)
+    if rng is not None and not column.any():
+        column = rng.random(len(column)) - (0 if clip else 0.5)
+        column *= _REVIVAL * float(np.max(np.abs(factor)))
+    factor[:, j] = column
 
 
 @dataclass(eq=False)

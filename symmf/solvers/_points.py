@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from symmf.common.notation import FloatArray
-from symmf.linalg import inner
+from symmf.linalg import inner, trace_objective
+from symmf.similarity.operators import SymmetricOperator
+from symmf.solvers.base import Iterate
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -19,6 +22,17 @@ class Point:
     G: FloatArray
     #: not known at an extrapolated point
     f: float = np.nan
+
+    @classmethod
+    def of(cls, M: SymmetricOperator, H: FloatArray, MH: Any = None) -> Point:
+        """Form the product, unless it is given, and what follows."""
+        MH = M.matmat(H) if MH is None else MH
+        G = H.T @ H
+        return cls(H, MH, G, trace_objective(M.fro2, H, MH, G))
+
+    def iterate(self) -> Iterate:
+        """Return what the loop is given of it."""
+        return Iterate(self.H, objective=self.f, MH=self.MH)
 
     def gradient(self) -> FloatArray:
         """4 (H H^T H - M H)."""

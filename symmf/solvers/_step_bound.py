@@ -5,13 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from symmf.common.notation import FloatArray
-from symmf.linalg import (
-    BlockPower,
-    inner,
-    largest_eigenvalue,
-    spectral_norm,
-    trace_objective,
-)
+from symmf.linalg import BlockPower, inner, largest_eigenvalue, spectral_norm
 from symmf.solvers._points import Point
 from symmf.solvers.base import Problem, Start
 
@@ -32,8 +26,7 @@ class StepBound:
     def __init__(self, problem: Problem, start: Start, sigma: str) -> None:
         self.problem, self.sigma_mode = problem, sigma
         M, n, H = problem.M, problem.n, start.H
-        MH, G = M.matmat(H), H.T @ H
-        self.point = Point(H, MH, G, trace_objective(M.fro2, H, MH, G))
+        self.point = Point.of(M, H)
         #: differences of f below this are rounding
         self.noise = 1e-14 * max(M.fro2, np.finfo(float).tiny)
         if M.dtype == np.float32:
@@ -75,14 +68,11 @@ class StepBound:
     def try_point(self, H: FloatArray) -> Point:
         """Form the product at a trial point; the block vectors ride along."""
         M, k = self.problem.M, self.problem.k
-        self._MV = None
+        MH = self._MV = None
         if self.power is not None and self._steps_to_ride <= 0:
             product = M.matmat(np.concatenate([H, self.power.V], axis=1))
             MH, self._MV = (np.ascontiguousarray(V) for V in np.hsplit(product, [k]))
-        else:
-            MH = M.matmat(H)
-        G = H.T @ H
-        return Point(H, MH, G, trace_objective(M.fro2, H, MH, G))
+        return Point.of(M, H, MH)
 
     def accept(self, point: Point) -> None:
         """Make the last trial point the current one."""

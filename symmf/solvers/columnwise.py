@@ -11,9 +11,9 @@ from symmf.common.notation import FloatArray
 from symmf.common.validation import check_choice
 from symmf.constraints import Constraint, Nonnegative
 from symmf.linalg import dense_objective, trace_split_objective
-from symmf.similarity.operators import DenseOperator, SymmetricOperator
+from symmf.similarity.operators import DenseOperator
 from symmf.solvers._coupling import Coupling, check_coupling, coupled_objective
-from symmf.solvers._hals import REVIVAL
+from symmf.solvers._hals import sweep_pairs
 from symmf.solvers.base import Iterate, Iterates, Problem, Rest, Solver, Start, Stop
 
 
@@ -161,54 +161,3 @@ def _printed(problem: Problem, H: FloatArray, P: FloatArray, mu: float) -> Itera
         ):
             return Stop.tolerance
         sweep_pairs(M, H, P, MP, mu, clip=clip, printed=True)
-
-
-def sweep_pairs(
-    M: SymmetricOperator,
-    H: FloatArray,
-    P: FloatArray,
-    MP: FloatArray,
-    mu: float,
-    *,
-    clip: bool,
-    printed: bool = False,
-    rng: np.random.Generator | None = None,
-) -> None:
-    """Update all columns of H and P in place, given M P before the sweep.
-
-    ``printed`` takes M-bar instead of its transpose for P. With ``rng`` a column that
-    became zero is put back at rounding level: zero could never be left again.
-    """
-    for j in range(H.shape[1]):
-        h, p = H[:, j], P[:, j]
-        # p_j has not changed since M P was formed.
-        p2 = float(p @ p)
-        v = MP[:, j] - H @ (P.T @ p) + h * p2 + mu * p
-        _set_column(H, j, v, p2 + mu, clip, rng)
-        h2 = float(h @ h)
-        v = M.matmat(H[:, j : j + 1])[:, 0] + mu * h
-        if printed:
-            v += h * float(p @ h) - H @ (P.T @ h)
-        else:
-            v += p * h2 - P @ (H.T @ h)
-        _set_column(P, j, v, h2 + mu, clip, rng)
-
-
-def _set_column(
-    factor: FloatArray,
-    j: int,
-    v: FloatArray,
-    curvature: float,
-    clip: bool,
-    rng: np.random.Generator | None,
-) -> None:
-    """h_j <- v / curvature, clipped and revived as asked."""
-    if curvature <= 0:
-        return
-    column = v / curvature
-    if clip:
-        np.maximum(column, 0, out=column)
-    if rng is not None and not column.any():
-        column = rng.random(len(column)) - (0 if clip else 0.5)
-        column *= REVIVAL * float(np.max(np.abs(factor)))
-    factor[:, j] = column

@@ -9,8 +9,9 @@ import numpy as np
 
 from symmf.common.validation import check_choice, check_number
 from symmf.constraints import CONSTRAINTS
-from symmf.linalg import spectral_norm, trace_objective
-from symmf.solvers.base import Iterate, Iterates, Problem, Solver, Start
+from symmf.linalg import spectral_norm
+from symmf.solvers._points import Point
+from symmf.solvers.base import Iterates, Problem, Solver, Start
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,21 +55,18 @@ class FixedStep(Solver):
 
     def iterates(self, problem: Problem, start: Start) -> Iterates:
         """Yield H_0, H_1, ..."""
-        M, H = problem.M, start.H
-        constraint = problem.constraint
-        MH = M.matmat(H)
-        f = trace_objective(M.fro2, H, MH)
+        M, constraint = problem.M, problem.constraint
+        H_i = Point.of(M, start.H)
         if isinstance(self.step, str):
-            L_max = 12 * np.sqrt(max(f, 0.0)) + 8 * spectral_norm(M)
+            L_max = 12 * np.sqrt(max(H_i.f, 0.0)) + 8 * spectral_norm(M)
             s = 2 / L_max if L_max > 0 else 0.0
         else:
             s = float(self.step)
         while True:
-            yield Iterate(H, objective=f, MH=MH)
-            Z = H - M.dtype.type(s) * (H @ (H.T @ H) - MH)
+            yield H_i.iterate()
+            Z = H_i.H - M.dtype.type(s / 4) * H_i.gradient()
             if self.published:
                 H = constraint.project_published(Z)
             else:
-                H = constraint.project(Z, H)
-            MH = M.matmat(H)
-            f = trace_objective(M.fro2, H, MH)
+                H = constraint.project(Z, H_i.H)
+            H_i = Point.of(M, H)

@@ -5,7 +5,8 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import ClassVar
+from functools import partial
+from typing import ClassVar, TypeAlias
 
 import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
@@ -13,10 +14,11 @@ from scipy.linalg import LinAlgError, cho_factor, cho_solve
 from symmf.common.notation import FloatArray
 from symmf.common.validation import check_choice
 from symmf.errors import InputError
-from symmf.linalg import inner, trace_objective
+from symmf.linalg import inner
 from symmf.similarity.operators import SymmetricOperator
 from symmf.solvers._nnls import MaskArray
-from symmf.solvers.base import Iterate, Iterates, Problem, Solver, Start, Stop, hold
+from symmf.solvers._points import Point
+from symmf.solvers.base import Iterates, Problem, Solver, Start, Stop, hold
 
 #: the largest n for which Hessian blocks are formed
 DENSE_LIMIT = 3000
@@ -27,6 +29,9 @@ _GRADIENT_EVERY = 100
 _CG_ITERATIONS, _CG_ACCURACY = 20, 1e-3
 # What is left of a column that a step would remove.
 _SHRINKING = 1e-8
+
+# (H, gradient, free entries, whether to start afresh) -> S
+Direction: TypeAlias = Callable[[FloatArray, FloatArray, MaskArray, bool], FloatArray]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,50 +100,37 @@ class Newton(Solver):
 
     def iterates(self, problem: Problem, start: Start) -> Iterates:
         """Yield H_0, H_1, ..."""
-        M, H = problem.M, start.H
+        M, now = problem.M, Point.of(problem.M, start.H)
         eps = float(np.finfo(M.dtype).eps)
-        direction: Callable[..., FloatArray]
-        direction = _cg_direction if self.method == "cg" else _CholeskyDirection(M)
-        MH = M.matmat(H)
-        f = trace_objective(M.fro2, H, MH)
-        yield Iterate(H, objective=f)
-        first = float(np.linalg.norm(_gradient(H, MH)))
+        cg = self.method == "cg"
+        direction: Direction = partial(_cg_direction, M) if cg else _Cholesky(M)
+        first = float(np.linalg.norm(now.gradient()))
         for iteration in itertools.count(1):
-            g = _gradient(H, MH)
-            free = (g <= eps) | np.greater(H, eps)
+            yield now.iterate()
+            g = now.gradient()
+            free = (g <= eps) | np.greater(now.H, eps)
             if float(np.linalg.norm(g[free])) < problem.tol * first:
                 return Stop.tolerance
-            restart = iteration % _GRADIENT_EVERY == 0
-            S = direction(M, H, g, free, restart)
+            S = direction(now.H, g, free, iteration % _GRADIENT_EVERY == 0)
             alpha = 1.0
             for _ in range(_MAX_BACKTRACKS):
-                trial = np.maximum(H - alpha * S, 0)
+                H = np.maximum(now.H - alpha * S, 0)
                 if not self.published:
-                    _keep_alive(trial, H)
-                M_trial = M.matmat(trial)
-                f_trial = trace_objective(M.fro2, trial, M_trial)
-                if f_trial - f <= _SIGMA * inner(g, trial - H):
+                    # Shrink columns that would vanish: zero is never left again.
+                    dead = ~H.any(axis=0)
+                    H[:, dead] = _SHRINKING * now.H[:, dead]
+                trial = Point.of(M, H)
+                if trial.f - now.f <= _SIGMA * inner(g, H - now.H):
                     break
                 alpha *= _BETA
             else:
-                yield from hold(problem, Iterate(H, objective=f))
+                yield from hold(problem, now.iterate())
                 return Stop.stalled
-            H, MH, f = trial, M_trial, f_trial
-            yield Iterate(H, objective=f)
+            now = trial
         return None
 
 
-def _keep_alive(trial: FloatArray, H: FloatArray) -> None:
-    """Shrink columns that would vanish, in place: zero could never be left again."""
-    dead = ~trial.any(axis=0)
-    trial[:, dead] = _SHRINKING * H[:, dead]
-
-
-def _gradient(H: FloatArray, MH: FloatArray) -> FloatArray:
-    return np.asarray(4 * (H @ (H.T @ H) - MH))
-
-
-class _CholeskyDirection:
+class _Cholesky:
     """Solves with the Hessian blocks, remembering their factors."""
 
     def __init__(self, M: SymmetricOperator) -> None:
@@ -147,12 +139,7 @@ class _CholeskyDirection:
         self.factors: list[FloatArray | None] = []
 
     def __call__(
-        self,
-        _M: SymmetricOperator,
-        H: FloatArray,
-        g: FloatArray,
-        free: MaskArray,
-        restart: bool,
+        self, H: FloatArray, g: FloatArray, free: MaskArray, restart: bool
     ) -> FloatArray:
         """Return S; a column without a usable factor moves along its gradient."""
         k = H.shape[1]

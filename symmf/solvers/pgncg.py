@@ -9,9 +9,10 @@ import numpy as np
 
 from symmf.common.notation import FloatArray
 from symmf.common.validation import check_number
-from symmf.linalg import inner, trace_objective
+from symmf.linalg import inner
 from symmf.solvers._nnls import MaskArray
-from symmf.solvers.base import Iterate, Iterates, Problem, Solver, Start, Stop, hold
+from symmf.solvers._points import Point
+from symmf.solvers.base import Iterates, Problem, Solver, Start, Stop, hold
 
 # The step is halved at most this often before the method is said to have stalled.
 _MAX_BACKTRACKS = 30
@@ -76,33 +77,28 @@ class PGNCG(Solver):
 
     def iterates(self, problem: Problem, start: Start) -> Iterates:
         """Yield H_0, H_1, ..."""
-        M, H = problem.M, start.H
-        MH = M.matmat(H)
-        f = trace_objective(M.fro2, H, MH)
-        yield Iterate(H, objective=f, MH=MH)
+        M, now = problem.M, Point.of(problem.M, start.H)
         while True:
-            R = 2 * (H @ (H.T @ H) - MH)  # half the gradient of f
-            free = True if self.published else (H > 0) | (R < 0)
-            Z = self._direction(H, np.where(free, R, 0), free)
+            yield now.iterate()
+            R = now.gradient() / 2
+            free = True if self.published else (now.H > 0) | (R < 0)
+            Z = self._direction(now, np.where(free, R, 0), free)
             alpha = 1.0
             for _ in range(_MAX_BACKTRACKS):
-                trial = np.maximum(H - alpha * Z, 0)
-                M_trial = M.matmat(trial)
-                f_trial = trace_objective(M.fro2, trial, M_trial)
-                if self.published or f_trial < f:
+                trial = Point.of(M, np.maximum(now.H - alpha * Z, 0))
+                if self.published or trial.f < now.f:
                     break
                 alpha /= 2
             else:
-                yield from hold(problem, Iterate(H, objective=f, MH=MH))
+                yield from hold(problem, now.iterate())
                 return Stop.stalled
-            H, MH, f = trial, M_trial, f_trial
-            yield Iterate(H, objective=f, MH=MH)
+            now = trial
 
     def _direction(
-        self, H: FloatArray, R: FloatArray, free: MaskArray | bool
+        self, now: Point, R: FloatArray, free: MaskArray | bool
     ) -> FloatArray:
         """Return Z with Z G + H Z^T H ~ R / 2 on the free entries, zero elsewhere."""
-        G = H.T @ H
+        H, G = now.H, now.G
         Z, P, e = np.zeros_like(H), R, inner(R, R)
         for _ in range(self.cg_steps):
             Y = np.where(free, 2 * (P @ G + H @ (P.T @ H)), 0)

@@ -9,12 +9,12 @@ from symmf.common.notation import FloatArray
 from symmf.common.validation import check_choice, check_number
 from symmf.constraints import CONSTRAINTS
 from symmf.errors import InputError
-from symmf.linalg import inner, largest_eigenvalue, spectral_norm, trace_objective
+from symmf.linalg import inner, largest_eigenvalue, spectral_norm
 from symmf.solvers._line_search import quartic_step
 from symmf.solvers._one_hot import coordinate_moves
 from symmf.solvers._points import Momentum, Point
 from symmf.solvers._step_bound import StepBound
-from symmf.solvers.base import Iterate, Iterates, Problem, Solver, Start, Stop, hold
+from symmf.solvers.base import Iterates, Problem, Solver, Start, Stop, hold
 
 ACCELERATIONS = ("none", "momentum", "line_search")
 # Sufficient decrease f(H+) <= f(H) - c ||H+ - H||^2 / t, and how often t is halved.
@@ -96,11 +96,11 @@ class ProjectedGradient(Solver):
         """Run the released loop: exact norms, no safeguard."""
         M, project = problem.M, problem.constraint.project_published
         while True:
-            G, MH = H.T @ H, M.matmat(H)
-            yield Iterate(H, objective=trace_objective(M.fro2, H, MH), MH=MH)
-            L = 4 * spectral_norm(M, H) + 8 * largest_eigenvalue(G)
-            t = self.step_scale / L if L > 0 else 0.0
-            H = project(H - 4 * t * (H @ G - MH))
+            H_i = Point.of(M, H)
+            yield H_i.iterate()
+            L_i = 4 * spectral_norm(M, H) + 8 * largest_eigenvalue(H_i.G)
+            t_i = self.step_scale / L_i if L_i > 0 else 0.0
+            H = project(H - t_i * H_i.gradient())
 
     def _safeguarded(self, problem: Problem, start: Start) -> Iterates:
         """Take Algorithm 2's steps, each halved until the objective falls enough."""
@@ -110,12 +110,12 @@ class ProjectedGradient(Solver):
         may_rise = not problem.constraint.contains(start.H, 1e-6)
         while True:
             H_i = bound.point
-            yield Iterate(H_i.H, objective=H_i.f, MH=H_i.MH)
+            yield H_i.iterate()
             L_i = bound.curvature()
             t_i = self.step_scale / L_i if L_i > 0 else 0.0
             H_next = _backtrack(problem, bound, momentum, t_i, may_rise=may_rise)
             if H_next is None:
-                yield from hold(problem, Iterate(H_i.H, objective=H_i.f))
+                yield from hold(problem, H_i.iterate())
                 return Stop.stalled
             momentum.remember(H_i)
             bound.accept(H_next)
@@ -124,21 +124,19 @@ class ProjectedGradient(Solver):
     def _line_search(self, problem: Problem, H: FloatArray) -> Iterates:
         """Steepest descent with the exact minimiser of f along the gradient."""
         M = problem.M
-        MH = M.matmat(H)
-        f = trace_objective(M.fro2, H, MH)
-        yield Iterate(H, objective=f, MH=MH)
+        point = Point.of(M, H)
         while True:
-            direction = -Point(H, MH, H.T @ H).gradient()
+            yield point.iterate()
+            direction = -point.gradient()
             M_direction = M.matmat(direction)
-            alpha, decrease = quartic_step(H, direction, M_direction)
+            alpha, decrease = quartic_step(point.H, direction, M_direction)
             if decrease <= 0:
-                yield from hold(problem, Iterate(H, objective=f))
+                yield from hold(problem, point.iterate())
                 return Stop.stalled
-            H = H + alpha * direction
+            H = point.H + alpha * direction
             # M is linear: the product at the new point costs no further product.
-            MH = MH + alpha * M_direction
-            f = f - decrease
-            yield Iterate(H, objective=f, MH=MH)
+            MH = point.MH + alpha * M_direction
+            point = Point(H, MH, H.T @ H, point.f - decrease)
 
 
 def _backtrack(

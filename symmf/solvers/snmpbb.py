@@ -6,7 +6,7 @@ import itertools
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -94,29 +94,29 @@ class SNMPBB(Solver):
         M = problem.M
         H, P = start.pair
         w = self._weight(problem, start)
-        graph = None
+        graph: tuple[Any, ...] = ()
         if self.graph_weight is not None:
-            graph = _Graph(_laplacian(problem), self.graph_weight)
-        if self.published and graph is not None:
+            graph = (_laplacian(problem), self.graph_weight)
+        if self.published and graph:
             total = float(np.sum(M.matmat(np.ones((problem.n, 1), M.dtype))))
             size = math.sqrt(total / problem.n**2 / problem.k) / float(P.mean())
             H, P = size * H, size * P
         MH = M.matmat(H)
-        at_start = (
-            _gradient(P, *_system(H, MH, w), None),
-            _gradient(H, *_system(P, M.matmat(P), w), graph),
-        )
+        in_P = _Quadratic.given(H, MH, w)
+        in_H = _Quadratic.given(P, M.matmat(P), w, *graph)
+        at_start = in_P.gradient(P), in_H.gradient(H)
         first = math.hypot(*(float(np.linalg.norm(R)) for R in at_start))
         tol_P = tol_H = max(problem.tol, _FIRST_ACCURACY) * first
         error = math.inf
         yield Iterate(np.maximum(H, 0), np.maximum(P, 0))
         for iteration in itertools.count(1):
-            P, its, delta_P = self._inner(P, *_system(H, MH, w), None, tol_P)
+            P, its, delta_P = self._inner(P, in_P, tol_P)
             tol_P = tol_P / 10 if its <= 1 else tol_P
-            system = _system(P, M.matmat(P), w)
-            H, its, delta_H = self._inner(H, *system, graph, tol_H)
+            in_H = _Quadratic.given(P, M.matmat(P), w, *graph)
+            H, its, delta_H = self._inner(H, in_H, tol_H)
             tol_H = tol_H / 10 if its <= 1 else tol_H
             MH = M.matmat(H)
+            in_P = _Quadratic.given(H, MH, w)
             yield Iterate(np.maximum(H, 0), np.maximum(P, 0))
             delta = math.hypot(delta_P, delta_H)
             if problem.tol and iteration >= 10 and delta <= problem.tol * first:
@@ -124,7 +124,7 @@ class SNMPBB(Solver):
             previous = error
             error = math.sqrt(max(trace_objective(M.fro2, H, MH), 0.0))
             settled = abs(previous - error) < problem.tol * previous
-            if graph is not None and iteration >= 2 and settled:
+            if graph and iteration >= 2 and settled:
                 return Stop.tolerance
         return None
 
@@ -136,14 +136,9 @@ class SNMPBB(Solver):
         return problem.n / 10 / math.log(problem.k, 5)
 
     def _inner(
-        self,
-        X: FloatArray,
-        G: FloatArray,
-        C: FloatArray,
-        graph: _Graph | None,
-        tol: float,
+        self, X: FloatArray, F: _Quadratic, tol: float
     ) -> tuple[FloatArray, int, float]:
-        """Minimise <X, X G> / 2 - <X, C> (plus the graph term) over X >= 0.
+        """Minimise F over X >= 0.
 
         Returns X, the rounds begun, and the norm of its carried gradient on the free
         entries.
@@ -151,27 +146,27 @@ class SNMPBB(Solver):
         stretch, longest, shortest = 2.1, 1e20, 1e-5
         if self.graph_weight is not None:
             stretch, longest, shortest = 1.5, 1e5, 0.0
-        norm = float(np.linalg.norm(G, 2))
+        norm = float(np.linalg.norm(F.Q, 2))
         if not self.published:
             stretch = 1.0
-            norm += 4 * graph.weight if graph is not None else 0.0  # ||L||_2 <= 2
+            norm += 4 * F.weight  # ||L||_2 <= 2
             # Below this the gradient is rounding, and steps along it lead away.
-            tol = max(tol, 10 * float(np.finfo(X.dtype).eps * np.linalg.norm(C)))
+            tol = max(tol, 10 * float(np.finfo(X.dtype).eps * np.linalg.norm(F.C)))
         t, lam, eta, previous_eta = 1 / norm, 1.0, _ETA, _ETA
-        R = _gradient(X, G, C, graph)
-        phi = inner(X, X @ G) / 2 - inner(X, C)
+        R = F.gradient(X)
+        phi = inner(X, X @ F.Q) / 2 - inner(X, F.C)
         reference, size = phi, math.inf
         for rounds in range(1, _MAX_ROUNDS + 1):
             size = _free_norm(R, X)
             if size <= tol:
                 return X, rounds, size
             D = np.maximum(X - t * R, 0) - X
-            DG = _apply(D, G, graph)
+            DG = F.times(D)
             phi += inner(D, R) + inner(D, DG) / 2
             X, R = X + D, R + DG
             reference = phi if rounds == 1 else phi + eta * (reference - phi)
             D = np.maximum(X - lam * R, 0) - X
-            DG = _apply(D, G, graph)
+            DG = F.times(D)
             p, q, before, a = inner(D, R), inner(D, DG), phi, 1.0
             phi = before + p + q / 2
             while phi > reference + _GAMMA * a * p and a > shortest:
@@ -179,19 +174,34 @@ class SNMPBB(Solver):
                 phi = before + a * p + a * a * q / 2
             X, R = X + stretch * a * D, R + a * DG
             lam = min(max(inner(D, D) / q, 1e-20), longest) if q > 0 else longest
-            previous_eta, eta = (
-                eta,
-                eta / 2 if rounds == 1 else (eta + previous_eta) / 2,
-            )
+            both = eta if rounds == 1 else eta + previous_eta
+            previous_eta, eta = eta, both / 2
         return X, _MAX_ROUNDS, _free_norm(R, X)
 
 
 @dataclass(frozen=True, slots=True)
-class _Graph:
-    """The graph term of F: g tr(H^T L H)."""
+class _Quadratic:
+    """F in one factor, given the other: <X, X Q> / 2 - <X, C> + weight tr(X^T L X)."""
 
-    L: Callable[[FloatArray], FloatArray]
-    weight: float
+    Q: FloatArray
+    C: FloatArray
+    L: Callable[[FloatArray], FloatArray] | None = None
+    weight: float = 0.0
+
+    @classmethod
+    def given(cls, Y: FloatArray, MY: FloatArray, w: float, *graph: Any) -> _Quadratic:
+        """Take the least squares of a factor given Y, and a graph term if any."""
+        Q, B = tied(Y.T, MY.T, w)
+        return cls(Q, B.T, *graph)
+
+    def times(self, X: FloatArray) -> FloatArray:
+        """Return the product of X with the second derivative."""
+        XQ = X @ self.Q
+        return XQ if self.L is None else XQ + 2 * self.weight * self.L(X)
+
+    def gradient(self, X: FloatArray) -> FloatArray:
+        """Return the gradient at X."""
+        return np.asarray(self.times(X) - self.C)
 
 
 def _laplacian(problem: Problem) -> Callable[[FloatArray], FloatArray]:
@@ -200,23 +210,6 @@ def _laplacian(problem: Problem) -> Callable[[FloatArray], FloatArray]:
     degrees = M.matmat(np.ones((problem.n, 1), M.dtype)) + np.finfo(np.float64).eps
     root = 1 / np.sqrt(degrees)
     return lambda X: X - root * M.matmat(root * X)
-
-
-def _system(Y: FloatArray, MY: FloatArray, w: float) -> tuple[FloatArray, FloatArray]:
-    """Return Y^T Y + w I and M Y + w Y: the least-squares problem given Y."""
-    Q, B = tied(Y.T, MY.T, w)
-    return Q, B.T
-
-
-def _apply(X: FloatArray, G: FloatArray, graph: _Graph | None) -> FloatArray:
-    XG = X @ G
-    return XG if graph is None else XG + 2 * graph.weight * graph.L(X)
-
-
-def _gradient(
-    X: FloatArray, G: FloatArray, C: FloatArray, graph: _Graph | None
-) -> FloatArray:
-    return np.asarray(_apply(X, G, graph) - C)
 
 
 def _free_norm(R: FloatArray, X: FloatArray) -> float:

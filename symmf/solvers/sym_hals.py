@@ -17,9 +17,8 @@ from symmf.solvers._coupling import (
     coupled_objective,
     tied,
 )
-from symmf.solvers._hals import accelerated_hals, sweep
+from symmf.solvers._hals import accelerated_hals, sweep, sweep_pairs
 from symmf.solvers.base import Iterate, Iterates, Problem, Solver, Start
-from symmf.solvers.columnwise import sweep_pairs
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
