@@ -49,8 +49,8 @@ def test_the_weights_are_degrees_of_the_graph(rng):
 def test_objective_and_slope_are_what_they_say(rng):
     X, U, V = rng.random((12, 8)), rng.random((8, 3)), rng.random((12, 3))
     V[0, 0] = 0
-    pair = next(nmf_iterates(X, U, V))
-    assert pair.objective == pytest.approx(np.sum((X - V @ U.T) ** 2))
+    start = next(nmf_iterates(X, U, V))
+    assert start.objective == pytest.approx(np.sum((X - V @ U.T) ** 2))
 
     def f(U, V):
         return np.sum((X - V @ U.T) ** 2)
@@ -64,7 +64,7 @@ def test_objective_and_slope_are_what_they_say(rng):
             pair = [(up, V), (down, V)] if which == 0 else [(U, up), (U, down)]
             slope = (f(*pair[0]) - f(*pair[1])) / (2 * step)
             slopes.append(slope if slope <= 0 or factor[index] > 0 else 0.0)
-    assert projected_gradient(pair) == pytest.approx(np.linalg.norm(slopes), rel=1e-6)
+    assert projected_gradient(start) == pytest.approx(np.linalg.norm(slopes), rel=1e-6)
 
 
 @pytest.mark.parametrize("make", [np.asarray, sparse.csr_array], ids=["dense", "csr"])

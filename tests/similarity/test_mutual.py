@@ -12,7 +12,7 @@ from symmf.errors import InputError
 from symmf.similarity import build_similarity
 from symmf.similarity.graphs import neighbours as neighbours_module
 from symmf.similarity.graphs.mutual import mutual_graph
-from symmf.similarity.graphs.neighbours import nearest_neighbours, nearest_rows
+from symmf.similarity.graphs.neighbours import nearest_neighbours
 from symmf.similarity.scaling import Scaling, distinct_rows, participation_ratio
 
 
@@ -115,7 +115,8 @@ def test_nearest_rows_are_those_of_all_distances(features, groups):
     )
     Y[0] = X[5]
     D = cdist(Y, X)
-    distance, index = nearest_rows(X, Y, 4)
-    np.testing.assert_array_equal(index, np.argsort(D, axis=1)[:, :4])
+    near = nearest_neighbours(X, 4, Y)
+    np.testing.assert_array_equal(near.index, np.argsort(D, axis=1)[:, :4])
+    distance = np.sqrt(near.squared_distance)
     np.testing.assert_allclose(distance, np.sort(D, axis=1)[:, :4], atol=1e-12)
     assert distance[0, 0] == 0

@@ -20,7 +20,7 @@ from scipy import sparse
 from symmf.common.notation import AnyMatrix, FloatArray
 from symmf.distributed.operators import DistributedGram
 from symmf.similarity.graphs.mutual import MutualGraph, few_rows
-from symmf.similarity.graphs.neighbours import local_scales, nearest_rows
+from symmf.similarity.graphs.neighbours import local_scales, nearest_neighbours
 from symmf.similarity.row_features import RowFeatures
 
 
@@ -53,10 +53,11 @@ class GraphExtension:
         elif sparse.issparse(X):
             X = X.toarray()
         q, local = few_rows(self.rows.shape[0], self.n_neighbors, self.local_neighbor)
-        distance, index = nearest_rows(self.rows, X, q)
+        near = nearest_neighbours(self.rows, q, X)
+        index, squares = near.index, near.squared_distance
         s = self.graph.local_scale
-        own = local_scales(distance, local, floor=float(s.min()))
-        w = np.exp(-(distance**2) / (own[:, None] * s[index]))
+        own = local_scales(np.sqrt(squares), local, floor=float(s.min()))
+        w = np.exp(-squares / (own[:, None] * s[index]))
         w = np.maximum(w, self.weight_floor) * self.graph.counts[index]
         w /= np.sqrt(w.sum(axis=1, keepdims=True) * self.graph.degrees[index])
         H = self.H / np.sqrt(self.graph.counts)[:, None]

@@ -29,7 +29,7 @@ from symmf.clustering.labels.rows import cluster_means
 from symmf.common.notation import AnyMatrix, FloatArray
 from symmf.distributed.rows import DistributedRows
 from symmf.linalg.threads import in_threads
-from symmf.similarity.graphs.neighbours import nearest_rows
+from symmf.similarity.graphs.neighbours import nearest_neighbours
 from symmf.similarity.graphs.normalise import THIN_FEATURES
 from symmf.similarity.scaling import distinct_rows
 
@@ -124,22 +124,22 @@ def condense(T: FloatArray, p: int) -> tuple[FloatArray, npt.NDArray[np.intp]]:
     (array([0.5, 8.5]), array([2, 2]))
     """
     start = T[np.sort(distinct_rows(T)[0])[:p]]
-    _, nearest = in_blocks(lambda rows: nearest_rows(start, rows, 1), T)
+    nearest = in_blocks(lambda rows: nearest_neighbours(start, 1, rows).index[:, 0], T)
     # Every start is nearest to itself, so none is empty.
-    means = cluster_means(T, nearest[:, 0], len(start)).astype(T.dtype, copy=False)
-    counts = np.bincount(nearest[:, 0])
+    means = cluster_means(T, nearest, len(start)).astype(T.dtype, copy=False)
+    counts = np.bincount(nearest)
     first, copy_of = distinct_rows(means)
     together = np.bincount(copy_of, weights=counts).astype(np.intp)
     return np.asarray(means[first]), together
 
 
 def in_blocks(function: Callable[[AnyMatrix], Any], X: Any) -> Any:
-    """Return arrays that belong to rows, from blocks of them: here, or on workers.
+    """Return an array that belongs to rows, from blocks of them: here, or on workers.
 
     Parameters
     ----------
     function
-        Rows -> an array with as many rows, or a tuple of such.
+        Rows -> an array with as many rows.
     X : (n, m) array, scipy sparse matrix or DistributedRows
     """
     if isinstance(X, DistributedRows):
@@ -150,6 +150,4 @@ def in_blocks(function: Callable[[AnyMatrix], Any], X: Any) -> Any:
         if len(starts) <= 1:
             return function(X)
         parts = in_threads(lambda i: function(X[i : i + _BLOCK_ROWS]), starts)
-    if isinstance(parts[0], tuple):
-        return tuple(np.concatenate(column) for column in zip(*parts, strict=True))
     return np.concatenate(parts)

@@ -20,9 +20,10 @@ from scipy.sparse.csgraph import connected_components, minimum_spanning_tree
 from symmf.common.notation import AnyMatrix, FloatArray
 from symmf.common.validation import check_number
 from symmf.similarity.graphs.neighbours import (
+    Neighbours,
+    directed,
     local_scales,
     nearest_neighbours,
-    nearest_rows,
     smallest,
     squared_distance_blocks,
     tree_pays,
@@ -137,12 +138,15 @@ def mutual_graph(
         return MutualGraph(S=S, degrees=one, local_scale=one, counts=m)
     q, local = few_rows(n, n_neighbors, local_neighbor)
     D = _all_squares(X, max(q, local))
-    distance, index = _nearest(X, D, max(q, local))
+    most = max(q, local)
+    found = nearest_neighbours(X, most) if D is None else Neighbours(*smallest(D, most))
+    distance, index = np.sqrt(found.squared_distance), found.index
     s = local_scales(distance, local, floor=0.0)
     dense = (m > 1) & (m >= m[index[:, :q]].sum(axis=1))
     s[dense] = np.minimum(s[dense], np.median(s[index[dense, :q]], axis=1))
     s = np.maximum(s, max(_SCALE_FLOOR * float(np.median(s)), 1e-300))
-    near = _directed(distance[:, :q], index[:, :q])
+    # A distance of 0 would be no edge.
+    near = directed(index[:, :q], np.maximum(distance[:, :q], 1e-300))
     # The smaller of both directions is 0 where one is missing.
     edges = sparse.csr_array(near.minimum(sparse.csr_array(near.T)))
     edges.data[_across(edges, dense)] = 0.0
@@ -200,17 +204,6 @@ def _all_squares(X: AnyMatrix, q: int) -> FloatArray | None:
     return D
 
 
-def _nearest(
-    X: AnyMatrix, D: FloatArray | None, q: int
-) -> tuple[FloatArray, npt.NDArray[np.intp]]:
-    """Return distances and indices of the q nearest other rows, nearest first."""
-    if D is None:
-        near = nearest_neighbours(X, q)
-        return np.sqrt(near.squared_distance), near.index
-    index, squares = smallest(D, q)
-    return np.sqrt(squares), index
-
-
 def _nearest_pair(
     X: AnyMatrix, D: FloatArray | None, inside: Any, outside: Any
 ) -> tuple[int, int, float]:
@@ -219,19 +212,10 @@ def _nearest_pair(
         between = D[np.ix_(inside, outside)]
         i, j = divmod(int(between.argmin()), len(outside))
         return int(inside[i]), int(outside[j]), float(np.sqrt(between[i, j]))
-    near, index = nearest_rows(X[outside], X[inside], 1)
-    best = int(np.argmin(near[:, 0]))
-    return int(inside[best]), int(outside[index[best, 0]]), float(near[best, 0])
-
-
-def _directed(distance: FloatArray, index: npt.NDArray[np.intp]) -> Any:
-    """Distances to neighbours, sparse; never 0, which would be no edge."""
-    n, q = index.shape
-    ends = np.arange(0, n * q + 1, q)
-    data = np.maximum(distance.ravel(), 1e-300)
-    near = sparse.csr_array((data, index.ravel(), ends), shape=(n, n))
-    near.sort_indices()
-    return near
+    near = nearest_neighbours(X[outside], 1, X[inside])
+    best = int(np.argmin(near.squared_distance))
+    length = float(np.sqrt(near.squared_distance[best, 0]))
+    return int(inside[best]), int(outside[near.index[best, 0]]), length
 
 
 def _join(X: AnyMatrix, D: FloatArray | None, graph: Any) -> Any:

@@ -42,15 +42,9 @@ _NARROW_TREE, _WIDE_TREE, _TIMES, _FEW_NEAR, _SOME = 8, 30, 3, 0.2, 16
 _MANY_ROWS, _NARROW = 4000, 64
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Neighbours:
-    """The q nearest other rows of every row, nearest first.
-
-    Attributes
-    ----------
-    index : (n, q) array of int
-    squared_distance : (n, q) array
-    """
+    """The q nearest rows of every row, (n, q), nearest first."""
 
     index: npt.NDArray[np.intp]
     squared_distance: FloatArray
@@ -88,14 +82,16 @@ def _to_distances(slab: FloatArray, own: FloatArray, squares: FloatArray) -> Non
     slab[i[rounding], j[rounding]] = 0.0
 
 
-def nearest_neighbours(X: AnyMatrix, q: int) -> Neighbours:
-    """Return the q nearest rows of each row, itself excluded.
+def nearest_neighbours(X: AnyMatrix, q: int, of: AnyMatrix = None) -> Neighbours:
+    """Return the q rows of X nearest to each row, itself excluded, or to new rows.
 
     Parameters
     ----------
     X : (n, m) array or scipy sparse matrix
     q : int
         At most n - 1 are returned.
+    of : (n_new, m) array or scipy sparse matrix, optional
+        The new rows.
 
     Notes
     -----
@@ -105,52 +101,36 @@ def nearest_neighbours(X: AnyMatrix, q: int) -> Neighbours:
 
     Examples
     --------
-    >>> near = nearest_neighbours(np.array([[0.0], [1.0], [3.0], [3.0]]), 2)
-    >>> near.index
+    >>> X = np.array([[0.0], [1.0], [3.0], [3.0]])
+    >>> nearest_neighbours(X, 2).index
     array([[1, 2],
            [0, 2],
            [3, 1],
            [2, 1]])
+    >>> nearest_neighbours(X, 1, np.array([[2.5]])).squared_distance
+    array([[0.25]])
     """
-    n = X.shape[0]
-    q = min(q, n - 1)
+    n, m = X.shape
+    others = of is None
+    q = min(q, n - others)
     if q and not sparse.issparse(X):
-        if tree_pays(X, q):
-            return _by_tree(np.asarray(X, dtype=np.float64), q)
-        if X.shape[1] <= _NARROW and n > _MANY_ROWS:
-            X = np.asarray(X, dtype=np.float64)
-            found = _brute(X, q).kneighbors(return_distance=False)
-            index, squares = _measured(X, X, found)
-            return Neighbours(index=index, squared_distance=squares)
-    index = np.empty((n, q), dtype=np.intp)
-    distance = np.empty((n, q))
-    for rows, block in squared_distance_blocks(X):
-        block[np.arange(len(rows)), rows] = np.inf
-        index[rows], distance[rows] = smallest(block, q)
-    return Neighbours(index=index, squared_distance=distance)
-
-
-def nearest_rows(
-    X: AnyMatrix, Y: AnyMatrix, q: int
-) -> tuple[FloatArray, npt.NDArray[np.intp]]:
-    """Return distances and indices of the q rows of X nearest to each row of Y.
-
-    Examples
-    --------
-    >>> distance, index = nearest_rows(np.array([[0.0], [3.0]]), np.array([[1.0]]), 2)
-    >>> distance, index
-    (array([[1., 2.]]), array([[0, 1]]))
-    """
-    if sparse.issparse(X):
-        distance, index = _brute(X, q).kneighbors(Y)
-        return distance, index
-    X, Y = np.asarray(X, dtype=np.float64), np.asarray(Y, dtype=np.float64)
-    if tree_pays(X, q):
-        return _tree_search(X, Y, q)
-    origin = np.median(X, axis=0)
-    index = _brute(X - origin, q).kneighbors(Y - origin, return_distance=False)
-    index, squares = _measured(X, Y, index)
-    return np.sqrt(squares), index
+        dense = np.asarray(X, dtype=np.float64)
+        rows = dense if others else np.asarray(of, dtype=np.float64)
+        if tree_pays(dense, q):
+            return _by_tree(dense, q, rows, others=others)
+        if not others or (m <= _NARROW and n > _MANY_ROWS):
+            origin = np.median(dense, axis=0)
+            query = None if others else rows - origin
+            search = _brute(dense - origin, q)
+            return _measured(dense, rows, search.kneighbors(query)[1])
+    if not others:
+        distance, index = _brute(X, q).kneighbors(of)
+        return Neighbours(index, distance**2)
+    index, squares = np.empty((n, q), dtype=np.intp), np.empty((n, q))
+    for some, block in squared_distance_blocks(X):
+        block[np.arange(len(some)), some] = np.inf
+        index[some], squares[some] = smallest(block, q)
+    return Neighbours(index, squares)
 
 
 def tree_pays(X: FloatArray, q: int) -> bool:
@@ -172,37 +152,26 @@ def _brute(X: AnyMatrix, q: int) -> Any:
     return NearestNeighbors(n_neighbors=q, algorithm="brute").fit(X)
 
 
-def _measured(
-    X: FloatArray, Y: FloatArray, index: npt.NDArray[np.intp]
-) -> tuple[npt.NDArray[np.intp], FloatArray]:
+def _measured(X: FloatArray, Y: FloatArray, index: Any) -> Neighbours:
     """Return neighbours by their squared distances, measured without products."""
     squares = np.empty(index.shape)
     for j, column in enumerate(index.T):
         D = Y - X[column]
         squares[:, j] = np.einsum("ij,ij->i", D, D)
     order = np.lexsort((index, squares), axis=1)
-    index = np.take_along_axis(index, order, axis=1)
-    return index.astype(np.intp), np.take_along_axis(squares, order, axis=1)
+    index = np.take_along_axis(index, order, axis=1).astype(np.intp)
+    return Neighbours(index, np.take_along_axis(squares, order, axis=1))
 
 
-def _tree_search(
-    X: FloatArray, Y: FloatArray, q: int
-) -> tuple[FloatArray, npt.NDArray[np.intp]]:
-    distance, index = cKDTree(X, leafsize=_LEAF).query(Y, list(range(1, q + 1)))
-    return distance, index
-
-
-def _by_tree(X: FloatArray, q: int) -> Neighbours:
-    distance, index = _tree_search(X, X, q + 1)
-    # A row is its own nearest, unless it has copies: then it may stand anywhere.
-    own = index == np.arange(len(X))[:, None]
-    own[~own.any(axis=1), -1] = True
-    rest = ~own
-    shape = (len(X), q)
-    return Neighbours(
-        index=index[rest].reshape(shape).astype(np.intp),
-        squared_distance=(distance[rest] ** 2).reshape(shape),
-    )
+def _by_tree(X: FloatArray, q: int, Y: FloatArray, *, others: bool) -> Neighbours:
+    ranks = list(range(1, q + 1 + others))
+    distance, index = cKDTree(X, leafsize=_LEAF).query(Y, ranks)
+    if others:
+        # A row is its own nearest, unless it has copies: then it may stand anywhere.
+        own = index == np.arange(len(X))[:, None]
+        own[~own.any(axis=1), -1] = True
+        distance, index = (each[~own].reshape(len(X), q) for each in (distance, index))
+    return Neighbours(index.astype(np.intp), distance**2)
 
 
 def smallest(D: FloatArray, q: int) -> tuple[npt.NDArray[np.intp], FloatArray]:
@@ -251,11 +220,18 @@ def local_scales(
     return np.maximum(distance[:, last], floor)
 
 
-def either_way(index: npt.NDArray[np.intp], weights: FloatArray) -> Any:
-    """Join i and j if either names the other; the larger weight where both do."""
+def directed(index: npt.NDArray[np.intp], values: FloatArray) -> Any:
+    """Return the sparse matrix with these values at the neighbours of every row."""
     n, q = index.shape
     ends = np.arange(0, n * q + 1, q)
-    W = sparse.csr_array((weights.ravel(), index.ravel(), ends), shape=(n, n))
+    W = sparse.csr_array((values.ravel(), index.ravel(), ends), shape=(n, n))
+    W.sort_indices()
+    return W
+
+
+def either_way(index: npt.NDArray[np.intp], weights: FloatArray) -> Any:
+    """Join i and j if either names the other; the larger weight where both do."""
+    W = directed(index, weights)
     W = sparse.csr_array(W.maximum(W.T))
     W.eliminate_zeros()
     return W
