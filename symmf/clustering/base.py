@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from typing import TYPE_CHECKING, Any, Protocol, Self
 
 import numpy as np
@@ -16,10 +16,9 @@ from sklearn.utils.validation import validate_data
 from symmf.clustering.checks import (
     check_columns,
     check_indices,
-    check_kinds,
     check_n_clusters,
     check_nonnegative,
-    check_restarts,
+    check_parameters,
     safe_scale,
 )
 from symmf.clustering.labels import number_by_size
@@ -31,7 +30,7 @@ from symmf.linalg import top_eigenpairs
 from symmf.linalg.threads import one_thread
 from symmf.similarity import SymmetricOperator, build_similarity
 from symmf.similarity.transforms import clip_nonnegative
-from symmf.solvers import Factorization, Stop, factorize
+from symmf.solvers import Factorization, Stop
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,7 +59,7 @@ class ClusterMethod(Protocol):
 class Clusterer(ClusterMixin, BaseEstimator):
     """Base of the clusterers: scikit-learn's conventions, dense or sparse rows.
 
-    A subclass may set ``needs_nonnegative`` and writes ``_fit``.
+    A subclass is a dataclass of its parameters and writes ``_fit``.
     """
 
     #: the method is undefined for negative data
@@ -97,7 +96,7 @@ class Clusterer(ClusterMixin, BaseEstimator):
         -------
         self
         """
-        check_kinds(self.get_params(deep=False))
+        check_parameters(self)
         rows = self._check_rows(X)
         if self.n_clusters != "auto" or not self.chooses_n_clusters:
             check_n_clusters(self.n_clusters, rows.shape[0])
@@ -233,39 +232,15 @@ class Clusterer(ClusterMixin, BaseEstimator):
         return tags
 
 
+@dataclass(eq=False, repr=False)
 class NonnegativeSymmetric(Clusterer):
     """Base of the methods that factor a nonnegative similarity A ~ H H^T, H >= 0."""
 
-    similarity: str
-    similarity_options: dict[str, Any] | None
-    n_restarts: int
-    max_iter: int
-    tol: Any
-
-    def _best_fit(
-        self,
-        A: SymmetricOperator,
-        rng: np.random.Generator,
-        *,
-        tol: float,
-        **options: Any,
-    ) -> Factorization:
-        """Factor A from several starts, and keep the fit of the smallest objective.
-
-        ``tol`` is what the parameter stands for where it is None.
-        """
-        check_restarts(self.n_restarts)
-        best = factorize(
-            A,
-            self.n_clusters,
-            max_iter=self.max_iter,
-            tol=tol if self.tol is None else self.tol,
-            n_starts=self.n_restarts,
-            random_state=rng,
-            **options,
-        )
-        self._store(best, A, self.matrix_)
-        return best
+    n_clusters: int = 8
+    _: KW_ONLY
+    similarity: str = "self_tuning"
+    similarity_options: dict[str, Any] | None = None
+    random_state: RandomState = None
 
     def _similarity(
         self,

@@ -19,9 +19,7 @@ from symmf.linalg import largest_entry
 from symmf.linalg.sparse import check_sparse
 from symmf.solvers import Solver
 
-# More restarts than this are a mistake.
-MOST_RESTARTS = 100_000
-# What a parameter may be, and in words; its values are checked where they are used.
+# What a parameter may be, and in words; names are checked where they are used.
 _SINGLE = str | Real | Constraint | None
 _KINDS: dict[str, tuple[Any, str]] = {
     **dict.fromkeys(
@@ -38,6 +36,22 @@ _KINDS: dict[str, tuple[Any, str]] = {
     ),
     "solver": (str | Solver, "the name of a solver, or a solver"),
     "random_state": (object, "a seed"),
+}
+# Bounds of numbers. More restarts than those are a mistake.
+_WHOLE = {"least": 1, "whole": True}
+_BOUNDS: dict[str, dict[str, Any]] = {
+    name: bounds
+    for names, bounds in (
+        ("n_init n_restarts n_starts", {"most": 100_000, **_WHOLE}),
+        ("batch_size blocks lsa_dim min_keep n_finetune subspace_dim", _WHOLE),
+        ("max_iter n_pretrain start_iter", {"least": 0, "whole": True}),
+        ("lambda1 pretrain_tol tol", {"least": 0}),
+        ("lambda2 learning_rate power", {"least": 1e-12}),
+        ("graph_weight", {"least": 0, "most": 1e100}),
+        ("heat_scale", {"above": 0}),
+        ("threshold", {"least": 1e-12, "most": 1}),
+    )
+    for name in names.split()
 }
 # Data within this factor of one are used as they are.
 RANGE = {"float64": 2.0**200, "float32": 2.0**40}
@@ -63,20 +77,18 @@ def safe_scale(X: AnyMatrix) -> float:
     return float(2.0 ** (-exponent)) if exponent > -1022 else float(2.0**1022)
 
 
-def check_kinds(parameters: Mapping[str, Any]) -> None:
-    """Raise InputError if a parameter is of a kind that it cannot have."""
-    for name, value in parameters.items():
+def check_parameters(model: Any) -> None:
+    """Raise InputError if a parameter of an estimator is one that it cannot have."""
+    for name, value in model.get_params(deep=False).items():
         kind, words = _KINDS.get(name, (_SINGLE, "a name or a number"))
         odd = isinstance(value, Mapping) and not all(
             isinstance(key, str) for key in value
         )
         if odd or not isinstance(value, kind):
             raise InputError(f"{name} must be {words}, not {shown(value)}.")
-
-
-def check_restarts(number: object, name: str = "n_restarts") -> None:
-    """Raise InputError unless it is a number of restarts that can end."""
-    check_number(name, number, least=1, most=MOST_RESTARTS, whole=True)
+        usual = value is None and getattr(type(model), name) is None
+        if name in _BOUNDS and not usual:
+            check_number(name, value, **_BOUNDS[name])
 
 
 def check_n_clusters(n_clusters: Any, n: int) -> None:

@@ -11,6 +11,7 @@ from symmf.clustering import DSC
 from symmf.clustering.baselines.dsc import inputs as _deep_inputs
 from symmf.clustering.baselines.dsc import networks, rounds
 from symmf.clustering.baselines.dsc.affinity import closed_form_coefficients
+from symmf.clustering.baselines.dsc.networks import Training
 from symmf.errors import InputError, SymmfWarning
 from symmf.features.preprocess import tfidf
 from symmf.metrics import accuracy
@@ -153,11 +154,13 @@ def test_training_C_alone_converges_to_the_closed_form(torch):
     tuned = networks.fine_tune(
         identity_network(torch),
         torch.from_numpy(Z),
-        n_steps=1500,
-        lambda1=1.0,
-        lambda2=2.0,
-        regularizer="l2",
-        learning_rate=1e-2,
+        Training(
+            n_steps=1500,
+            lambda1=1.0,
+            lambda2=2.0,
+            regularizer="l2",
+            learning_rate=1e-2,
+        ),
     )
     # With an identity decoder the reconstruction term adds 2 to lambda2.
     C = closed_form_coefficients(Z, 1.0, 4.0)
@@ -171,12 +174,14 @@ def test_the_closed_form_start_is_where_training_of_C_ends(torch):
     tuned = networks.fine_tune(
         identity_network(torch),
         torch.from_numpy(Z),
-        n_steps=1,
-        lambda1=1.0,
-        lambda2=1e6,
-        regularizer="l2",
-        learning_rate=1e-9,
-        closed_form_start=True,
+        Training(
+            n_steps=1,
+            lambda1=1.0,
+            lambda2=1e6,
+            regularizer="l2",
+            learning_rate=1e-9,
+            closed_form_start=True,
+        ),
     )
     assert np.abs(tuned.C - closed_form_coefficients(Z, 1.0, 1e6)).max() < 1e-6
 
@@ -202,10 +207,10 @@ def test_rounds_of_one_step_are_joint_training_as_published(
     found = []
     for train in (
         networks.fine_tune,
-        partial(rounds.train_in_rounds, steps_per_round=1, generator=None),
+        partial(rounds.train_in_rounds, generator=None),
     ):
         network = networks.dense_autoencoder(6, torch.Generator().manual_seed(0))
-        found.append(train(network, X, regularizer=regularizer, **options))
+        found.append(train(network, X, Training(regularizer=regularizer, **options)))
     # Sums in single precision, added in another order.
     assert np.allclose(found[1].loss, found[0].loss, rtol=1e-4)
     assert np.allclose(found[1].C, found[0].C, atol=1e-4)
@@ -222,13 +227,15 @@ def test_rounds_end_at_the_loss_they_report(torch, monkeypatch, stripes, rank):
     tuned = rounds.train_in_rounds(
         network,
         images,
-        n_steps=13,
-        steps_per_round=5,
-        lambda1=1.0,
-        lambda2=150.0,
-        regularizer="l2",
-        learning_rate=1e-3,
-        generator=generator,
+        Training(
+            n_steps=13,
+            steps_per_round=5,
+            lambda1=1.0,
+            lambda2=150.0,
+            regularizer="l2",
+            learning_rate=1e-3,
+        ),
+        generator,
     )
     assert len(tuned.loss) == 4
     assert np.abs(tuned.C).max() <= 13.5e-3  # an entry moves by 1e-3 a step
@@ -258,11 +265,13 @@ def test_the_loss_is_made_of_sums(torch, regularizer):
     tuned = networks.fine_tune(
         identity_network(torch),
         torch.from_numpy(X),
-        n_steps=40,
-        lambda1=0.5,
-        lambda2=3.0,
-        regularizer=regularizer,
-        learning_rate=1e-2,
+        Training(
+            n_steps=40,
+            lambda1=0.5,
+            lambda2=3.0,
+            regularizer=regularizer,
+            learning_rate=1e-2,
+        ),
     )
     C = tuned.C.astype(float)
     penalty = np.abs(C).sum() if regularizer == "l1" else np.sum(C**2)
@@ -277,11 +286,13 @@ def test_a_loss_that_overflows_is_an_error(torch):
         networks.fine_tune(
             identity_network(torch),
             torch.full((3, 2), 1e30),
-            n_steps=2,
-            lambda1=1.0,
-            lambda2=1.0,
-            regularizer="l2",
-            learning_rate=1.0,
+            Training(
+                n_steps=2,
+                lambda1=1.0,
+                lambda2=1.0,
+                regularizer="l2",
+                learning_rate=1.0,
+            ),
         )
 
 

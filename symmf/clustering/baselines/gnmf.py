@@ -20,11 +20,10 @@ from symmf.clustering.baselines.data_factors import (
     transposed,
     unit_columns,
 )
-from symmf.clustering.checks import check_restarts
 from symmf.clustering.labels import kmeans_rows
 from symmf.common.notation import AnyMatrix, FloatArray
 from symmf.common.seeds import RandomState
-from symmf.common.validation import check_choice, check_number
+from symmf.common.validation import check_choice
 from symmf.linalg import inner
 from symmf.similarity.graphs.self_tuning import neighbour_graph
 from symmf.similarity.share import shared
@@ -232,15 +231,6 @@ class GNMF(Clusterer):
     def _fit(self, X: AnyMatrix, rng: np.random.Generator) -> None:
         check_choice("weighting", self.weighting, ("binary", "heat", "cosine"))
         check_choice("data_weighting", self.data_weighting, ("none", "ncut"))
-        check_number("graph_weight", self.graph_weight, least=0, most=1e100)
-        check_number("max_iter", self.max_iter, least=0, whole=True)
-        check_restarts(self.n_restarts)
-        check_restarts(self.n_starts, "n_starts")
-        check_restarts(self.n_init, "n_init")
-        if self.heat_scale is not None:
-            check_number("heat_scale", self.heat_scale, above=0)
-        check_number("start_iter", self.start_iter, least=0, whole=True)
-        check_number("tol", self.tol, least=0)
         graph = shared(
             neighbour_graph,
             X,

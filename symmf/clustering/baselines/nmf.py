@@ -20,11 +20,10 @@ from symmf.clustering.baselines.data_factors import (
     transposed,
     unit_columns,
 )
-from symmf.clustering.checks import check_restarts
 from symmf.clustering.labels import argmax_rows, kmeans_rows
 from symmf.common.notation import AnyMatrix, FloatArray
 from symmf.common.seeds import RandomState
-from symmf.common.validation import check_choice, check_number
+from symmf.common.validation import check_choice
 from symmf.solvers._hals import Pair, accelerated_hals
 from symmf.solvers._nnls import nnls_bpp
 
@@ -199,10 +198,6 @@ class NMF(Clusterer):
     def _fit(self, X: AnyMatrix, rng: np.random.Generator) -> None:
         check_choice("data_weighting", self.data_weighting, ("ncut", "none"))
         check_choice("labels", self.labels, ("argmax", "kmeans"))
-        check_restarts(self.n_init, "n_init")
-        check_number("max_iter", self.max_iter, least=0, whole=True)
-        if self.tol is not None:
-            check_number("tol", self.tol, least=0)
         if self.data_weighting == "ncut":
             X = ncut_weighted(X)
         (n, m), k = X.shape, self.n_clusters

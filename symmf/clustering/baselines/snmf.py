@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import KW_ONLY, dataclass
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
 
 from symmf.clustering.base import NonnegativeSymmetric
-from symmf.clustering.checks import check_restarts
 from symmf.clustering.labels import argmax_rows
 from symmf.common.notation import AnyMatrix, FloatArray
-from symmf.common.seeds import RandomState
 from symmf.linalg import inner, top_eigenpairs
 from symmf.similarity import Gram, RowFeatures, SymmetricOperator
 from symmf.solvers import Factorization, factorize
 
 
-@dataclass(eq=False, repr=False)
+@dataclass(eq=False, repr=False, kw_only=True)
 class SNMF(NonnegativeSymmetric):
     r"""Clustering by symmetric NMF with Procrustes rotations.
 
@@ -91,17 +88,11 @@ class SNMF(NonnegativeSymmetric):
     (1, 1)
     """
 
-    n_clusters: int = 8
-    _: KW_ONLY
-    similarity: str = "self_tuning"
-    similarity_options: dict[str, Any] | None = None
     n_restarts: int = 1
     max_iter: int = 1000
     tol: float = 1e-8
-    random_state: RandomState = None
 
     def _fit(self, X: AnyMatrix, rng: np.random.Generator) -> None:
-        check_restarts(self.n_restarts)
         A = self._similarity(X)
         values, vectors = top_eigenpairs(A, self.n_clusters, rng)
         B = (vectors * np.sqrt(np.maximum(values, 0))).astype(A.dtype)

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from symmf.clustering.base import NonnegativeSymmetric
-from symmf.clustering.checks import check_restarts
 from symmf.clustering.labels import kmeans_rows, unit_rows
 from symmf.common.notation import AnyMatrix, FloatArray
-from symmf.common.seeds import RandomState
 from symmf.linalg import top_eigenpairs
 from symmf.similarity import as_operator
 from symmf.similarity.transforms import normalised_cut, without_diagonal
@@ -30,7 +28,7 @@ def njw_embedding(
     return values, unit_rows(E)
 
 
-@dataclass(eq=False, repr=False)
+@dataclass(eq=False, repr=False, kw_only=True)
 class Spectral(NonnegativeSymmetric):
     r"""Normalised spectral clustering.
 
@@ -99,15 +97,9 @@ class Spectral(NonnegativeSymmetric):
     (1, 1)
     """
 
-    n_clusters: int = 8
-    _: KW_ONLY
-    similarity: str = "self_tuning"
-    similarity_options: dict[str, Any] | None = None
     n_init: int = 4
-    random_state: RandomState = None
 
     def _fit(self, X: AnyMatrix, rng: np.random.Generator) -> None:
-        check_restarts(self.n_init, "n_init")
         graph = self.similarity in ("self_tuning", "cosine_knn")
         usual = {"ncut": False} if graph else {}
         A = without_diagonal(self._similarity(X, usual, symbol="N"))

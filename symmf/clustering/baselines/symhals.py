@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import KW_ONLY, dataclass
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
 
 from symmf.clustering.base import NonnegativeSymmetric
 from symmf.clustering.labels import argmax_rows
 from symmf.common.notation import AnyMatrix
-from symmf.common.seeds import RandomState
+from symmf.solvers import factorize
 
 # Entries of a graph with normalised-cut scaling are small; those of a cosine are not.
 _COUPLING_NCUT, _COUPLING_OTHER = 0.66, 1.0
@@ -18,7 +17,7 @@ _COUPLING_NCUT, _COUPLING_OTHER = 0.66, 1.0
 _TOL, _PLAIN_TOL = 1e-4, 1e-5
 
 
-@dataclass(eq=False, repr=False)
+@dataclass(eq=False, repr=False, kw_only=True)
 class SymHALS(NonnegativeSymmetric):
     r"""Clustering by symmetric NMF with hierarchical alternating least squares.
 
@@ -103,33 +102,33 @@ class SymHALS(NonnegativeSymmetric):
     (1, 1)
     """
 
-    n_clusters: int = 8
-    _: KW_ONLY
     coupling: float | str | None = None
     order: str = "factors"
     start: str = "symm_mean"
-    similarity: str = "self_tuning"
-    similarity_options: dict[str, Any] | None = None
     n_restarts: int = 1
     max_iter: int = 500
     tol: float | None = None
     published: bool = False
-    random_state: RandomState = None
 
     def _fit(self, X: AnyMatrix, rng: np.random.Generator) -> None:
         A = self._similarity(X)
         plain = self.published or self.order != "factors"
-        fit = self._best_fit(
+        usual = _PLAIN_TOL if plain else _TOL
+        fit = factorize(
             A,
-            rng,
-            tol=_PLAIN_TOL if plain else _TOL,
+            self.n_clusters,
             solver="sym_hals",
             coupling=self._coupling(),
             order=self.order,
             acceleration="none" if plain else "extrapolation",
             published=self.published,
             start=self.start,
+            n_starts=self.n_restarts,
+            max_iter=self.max_iter,
+            tol=usual if self.tol is None else self.tol,
+            random_state=rng,
         )
+        self._store(fit, A, self.matrix_)
         assert fit.P is not None
         size = float(np.linalg.norm(fit.P)) or 1.0
         self.gap_ = float(np.linalg.norm(fit.H - fit.P)) / size

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -10,8 +10,8 @@ import numpy as np
 from symmf.clustering.base import NonnegativeSymmetric
 from symmf.clustering.labels import argmax_rows
 from symmf.common.notation import AnyMatrix
-from symmf.common.seeds import RandomState
 from symmf.common.validation import check_choice
+from symmf.solvers import factorize
 
 #: up to this many samples the authors take Newton's method
 NEWTON_LIMIT = 2000
@@ -19,7 +19,7 @@ NEWTON_LIMIT = 2000
 _TOL = {"gradient": 1e-6, "newton": 1e-3, "anls": 1e-3}
 
 
-@dataclass(eq=False, repr=False)
+@dataclass(eq=False, repr=False, kw_only=True)
 class SymNMF(NonnegativeSymmetric):
     r"""Clustering by symmetric nonnegative matrix factorization.
 
@@ -104,30 +104,29 @@ class SymNMF(NonnegativeSymmetric):
     (1, 1)
     """
 
-    n_clusters: int = 8
-    _: KW_ONLY
     algorithm: str = "auto"
     coupling: float | None = None
-    similarity: str = "self_tuning"
-    similarity_options: dict[str, Any] | None = None
     n_restarts: int = 1
     max_iter: int = 1000
     tol: float | None = None
     published: bool = False
-    random_state: RandomState = None
 
     def _fit(self, X: AnyMatrix, rng: np.random.Generator) -> None:
         check_choice("algorithm", self.algorithm, ("auto", *_TOL))
         A = self._similarity(X)
         self.algorithm_ = self._algorithm(A.shape[0])
-        fit = self._best_fit(
+        fit = factorize(
             A,
-            rng,
-            tol=_TOL[self.algorithm_],
+            self.n_clusters,
             constraint="nonnegative",
             start="symm_mean",
+            n_starts=self.n_restarts,
+            max_iter=self.max_iter,
+            tol=_TOL[self.algorithm_] if self.tol is None else self.tol,
+            random_state=rng,
             **self._solver(),
         )
+        self._store(fit, A, self.matrix_)
         self.labels_ = argmax_rows(fit.H, A.matmat(fit.H))
 
     def _algorithm(self, n: int) -> str:

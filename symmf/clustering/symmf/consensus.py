@@ -25,7 +25,7 @@ from symmf.clustering.symmf.estimator import SymMF
 from symmf.clustering.symmf.partitions import coassociation
 from symmf.common.notation import AnyMatrix, FloatArray, LabelArray
 from symmf.common.seeds import RandomState, spawn_seed
-from symmf.common.validation import check_name, check_number, shown
+from symmf.common.validation import check_name, shown
 from symmf.errors import InputError
 from symmf.features.text import LSA, TermWeights, are_counts
 from symmf.linalg import solve_eigenpairs
@@ -105,7 +105,6 @@ class ConsensusSymMF(Clusterer):
     random_state: RandomState = None
 
     def _fit(self, X: AnyMatrix, rng: np.random.Generator) -> None:
-        check_number("blocks", self.blocks, least=1, whole=True)
         if self.members is not None:
             if not isinstance(self.members, list | tuple):
                 raise InputError(

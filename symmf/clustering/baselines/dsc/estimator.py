@@ -5,8 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass, fields, replace
-from functools import partial
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import numpy as np
 
@@ -18,12 +17,9 @@ from symmf.clustering.baselines.spectral import njw_embedding
 from symmf.clustering.labels import kmeans_rows
 from symmf.common.notation import AnyMatrix, FloatArray
 from symmf.common.seeds import RandomState, spawn_seed
-from symmf.common.validation import check_choice, check_number
+from symmf.common.validation import check_choice
 from symmf.errors import InputError
 from symmf.solvers import Stop
-
-if TYPE_CHECKING:
-    import torch
 
 # Steps of C for one of the network, where a step of the network is expensive.
 _STEPS_PER_ROUND = {"conv": 5, "conv_small": 5, "dense": 1}
@@ -257,26 +253,13 @@ class DSC(Clusterer):
         return self.architecture
 
     def _settings(self) -> Settings:
-        """Check the parameters and fill in what is None."""
+        """Check names, and fill in what is None."""
         check_choice("regularizer", self.regularizer, ["l1", "l2"])
         if self.tfidf not in ("auto", True, False):
             raise InputError(f"tfidf is 'auto', True or False, not {self.tfidf!r}.")
         given = {f.name: getattr(self, f.name) for f in fields(Settings)}
         given = {name: value for name, value in given.items() if value is not None}
-        settings = replace(SETTINGS[self.architecture_], **given)
-        for name in ("n_finetune", "min_keep", "subspace_dim"):
-            check_number(name, getattr(settings, name), least=1, whole=True)
-        for name in ("batch_size", "lsa_dim", "n_init"):
-            check_number(name, getattr(self, name), least=1, whole=True)
-        check_number("n_pretrain", settings.n_pretrain, least=0, whole=True)
-        check_number("lambda1", settings.lambda1, least=0)
-        check_number("pretrain_tol", settings.pretrain_tol, least=0)
-        check_number("lambda2", settings.lambda2, least=1e-12)
-        check_number("power", settings.power, least=1e-12)
-        check_number("learning_rate", self.learning_rate, least=1e-12)
-        # The share of each column of C that is kept.
-        check_number("threshold", settings.threshold, least=1e-12, most=1)
-        return settings
+        return replace(SETTINGS[self.architecture_], **given)
 
     def _train(
         self, X: AnyMatrix, settings: Settings, rng: np.random.Generator
@@ -309,7 +292,19 @@ class DSC(Clusterer):
         if self.architecture_ == "dense":
             networks.rescale_latent(network, tensor)
         pretrained = time.perf_counter() - start
-        tuned = self._fine_tune(network, tensor, settings, generator)
+        how = networks.Training(
+            n_steps=settings.n_finetune,
+            lambda1=settings.lambda1,
+            lambda2=settings.lambda2,
+            regularizer=self.regularizer,
+            learning_rate=self.learning_rate,
+            closed_form_start=self.warm_start_closed_form,
+            steps_per_round=_STEPS_PER_ROUND[self.architecture_],
+        )
+        if self.published:
+            tuned = networks.fine_tune(network, tensor, how)
+        else:
+            tuned = train_in_rounds(network, tensor, how, generator)
         self.coefficients_: FloatArray = tuned.C
         scale = max(float(np.square(rows, dtype=np.float64).sum()), 1e-12)
         self._store_run(
@@ -321,30 +316,4 @@ class DSC(Clusterer):
             history=History(
                 error=tuned.loss / scale, seconds=tuned.seconds + pretrained
             ),
-        )
-
-    def _fine_tune(
-        self,
-        network: networks.Autoencoder,
-        tensor: torch.Tensor,
-        settings: Settings,
-        generator: torch.Generator,
-    ) -> networks.FineTuned:
-        """Train network and C jointly, step by step or in rounds."""
-        tune = networks.fine_tune
-        if not self.published:
-            tune = partial(
-                train_in_rounds,
-                steps_per_round=_STEPS_PER_ROUND[self.architecture_],
-                generator=generator,
-            )
-        return tune(
-            network,
-            tensor,
-            n_steps=settings.n_finetune,
-            lambda1=settings.lambda1,
-            lambda2=settings.lambda2,
-            regularizer=self.regularizer,
-            learning_rate=self.learning_rate,
-            closed_form_start=self.warm_start_closed_form,
         )

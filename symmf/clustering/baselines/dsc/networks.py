@@ -14,7 +14,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from threadpoolctl import threadpool_limits
 
 from symmf.clustering.baselines.dsc.affinity import closed_form_coefficients
 from symmf.common.notation import FloatArray
@@ -45,14 +44,13 @@ def require_torch() -> None:
 
 @contextmanager
 def single_thread() -> Iterator[None]:
-    """Run the body on one thread, so that sums are added in one order."""
+    """Run the body on one thread of PyTorch, so that sums are added in one order."""
     import torch
 
     before = torch.get_num_threads()
+    torch.set_num_threads(1)
     try:
-        with threadpool_limits(limits=1):
-            torch.set_num_threads(1)
-            yield
+        yield
     finally:
         torch.set_num_threads(before)
 
@@ -187,6 +185,20 @@ def rescale_latent(network: Autoencoder, X: torch.Tensor) -> None:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Training:
+    """How the network and C are trained jointly: the weights of the loss, the steps."""
+
+    n_steps: int
+    lambda1: float
+    lambda2: float
+    regularizer: str = "l2"
+    learning_rate: float = 1e-3
+    closed_form_start: bool = False
+    #: steps of C for one of the network; for training in rounds
+    steps_per_round: int = 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class FineTuned:
     """Coefficients, and loss and seconds before the first and after every step."""
 
@@ -194,50 +206,36 @@ class FineTuned:
     loss: FloatArray
     seconds: FloatArray
 
+    @classmethod
+    def of(cls, C: torch.Tensor, loss: list[float], seconds: list[float]) -> FineTuned:
+        """Take what was found, or say what to do when a loss is not finite."""
+        if not np.isfinite(loss).all():
+            raise InputError(
+                "The loss of deep subspace clustering became infinite while training. "
+                "Lower learning_rate, or scale X so that its entries are of order one."
+            )
+        return cls(C=C.numpy(), loss=np.array(loss), seconds=np.array(seconds))
+
 
 def first_coefficients(
-    network: Autoencoder,
-    X: torch.Tensor,
-    lambda1: float,
-    lambda2: float,
-    regularizer: str,
-    *,
-    closed_form: bool,
+    network: Autoencoder, X: torch.Tensor, how: Training
 ) -> torch.Tensor:
     """Return C before the first step: nearly zero, or the minimiser for this Z."""
     import torch
 
-    if closed_form:
+    if how.closed_form_start:
         with torch.no_grad():
             Z = network.encoder(X).numpy()
-        C = torch.from_numpy(closed_form_coefficients(Z, lambda1, lambda2)).float()
+        best = closed_form_coefficients(Z, how.lambda1, how.lambda2)
+        C = torch.from_numpy(best).float()
     else:
         C = torch.full((len(X), len(X)), C_START)
-    if regularizer == "l1":
+    if how.regularizer == "l1":
         C.fill_diagonal_(0.0)
     return C
 
 
-def check_losses(losses: FloatArray) -> None:
-    """Say what to do when a loss is not finite."""
-    if not np.isfinite(losses).all():
-        raise InputError(
-            "The loss of deep subspace clustering became infinite while training. "
-            "Lower learning_rate, or scale X so that its entries are of order one."
-        )
-
-
-def fine_tune(
-    network: Autoencoder,
-    X: torch.Tensor,
-    *,
-    n_steps: int,
-    lambda1: float,
-    lambda2: float,
-    regularizer: str,
-    learning_rate: float,
-    closed_form_start: bool = False,
-) -> FineTuned:
+def fine_tune(network: Autoencoder, X: torch.Tensor, how: Training) -> FineTuned:
     """Train the autoencoder and the self-expression C jointly, all samples at once.
 
     The loss is ‖X − X̂‖² + λ₁ r(C) + (λ₂/2) ‖Z − CZ‖², sums over all entries, where the
@@ -246,40 +244,38 @@ def fine_tune(
     """
     import torch
 
-    C = first_coefficients(
-        network, X, lambda1, lambda2, regularizer, closed_form=closed_form_start
-    )
+    C, l1 = first_coefficients(network, X, how), how.regularizer == "l1"
     C.requires_grad_()
     optimizer = torch.optim.Adam(
-        [*network.parameters(), C], lr=learning_rate, fused=True
+        [*network.parameters(), C], lr=how.learning_rate, fused=True
     )
 
     def coefficients() -> torch.Tensor:
-        return C - torch.diag(C.diagonal()) if regularizer == "l1" else C
+        return C - torch.diag(C.diagonal()) if l1 else C
 
     def loss() -> torch.Tensor:
         Z, used = network.encoder(X), coefficients()
         expressed = used @ Z
-        penalty = used.abs().sum() if regularizer == "l1" else used.square().sum()
+        penalty = used.abs().sum() if l1 else used.square().sum()
         total: torch.Tensor = (
             (X - network.decoder(expressed)).square().sum()
-            + lambda1 * penalty
-            + 0.5 * lambda2 * (Z - expressed).square().sum()
+            + how.lambda1 * penalty
+            + 0.5 * how.lambda2 * (Z - expressed).square().sum()
         )
         return total
 
-    losses, seconds = np.empty(n_steps + 1), np.empty(n_steps + 1)
+    losses: list[float] = []
+    seconds: list[float] = []
     start = time.perf_counter()
-    for step in range(n_steps):
-        seconds[step] = time.perf_counter() - start
+    for _ in range(how.n_steps):
+        seconds.append(time.perf_counter() - start)
         optimizer.zero_grad()
         value = loss()
         torch.autograd.backward(value)
         optimizer.step()
-        losses[step] = float(value.detach())
-    seconds[n_steps] = time.perf_counter() - start
+        losses.append(float(value.detach()))
+    seconds.append(time.perf_counter() - start)
     with torch.no_grad():
-        losses[n_steps] = float(loss())
-        final = coefficients().detach().numpy()
-    check_losses(losses)
-    return FineTuned(C=final, loss=losses, seconds=seconds)
+        losses.append(float(loss()))
+        final = coefficients().detach()
+    return FineTuned.of(final, losses, seconds)

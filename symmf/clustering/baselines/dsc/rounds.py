@@ -12,12 +12,10 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from symmf.clustering.baselines.dsc.networks import (
     Autoencoder,
     FineTuned,
-    check_losses,
+    Training,
     first_coefficients,
 )
 
@@ -32,17 +30,7 @@ _ROWS, _IMAGES = 128, 256
 
 
 def train_in_rounds(
-    network: Autoencoder,
-    X: torch.Tensor,
-    *,
-    n_steps: int,
-    steps_per_round: int,
-    lambda1: float,
-    lambda2: float,
-    regularizer: str,
-    learning_rate: float,
-    generator: torch.Generator,
-    closed_form_start: bool = False,
+    network: Autoencoder, X: torch.Tensor, how: Training, generator: torch.Generator
 ) -> FineTuned:
     r"""Train the autoencoder and C jointly; the network moves once in a round.
 
@@ -61,12 +49,10 @@ def train_in_rounds(
     """
     import torch
 
-    C = first_coefficients(
-        network, X, lambda1, lambda2, regularizer, closed_form=closed_form_start
-    )
-    blocks = _Blocks(C, lambda1, lambda2, regularizer, learning_rate)
+    C, lambda2 = first_coefficients(network, X, how), how.lambda2
+    blocks = _Blocks(C, how)
     optimizer = torch.optim.Adam(
-        network.parameters(), lr=steps_per_round * learning_rate, fused=True
+        network.parameters(), lr=how.steps_per_round * how.learning_rate, fused=True
     )
     losses: list[float] = []
     seconds: list[float] = []
@@ -85,7 +71,7 @@ def train_in_rounds(
         if Q is not None:
             unexpressed += float(Z.square().sum() - R.square().sum())
         losses.append(error + blocks.penalty() + 0.5 * lambda2 * unexpressed)
-        if done >= n_steps:
+        if done >= how.n_steps:
             break
         G = pull + lambda2 * (E - R)
         slope = torch.addmm(lambda2 * (R - E), C.T, G)
@@ -96,11 +82,10 @@ def train_in_rounds(
         for x, part in parts:
             torch.autograd.backward(network.encoder(x), part)
         optimizer.step()
-        few = min(steps_per_round, n_steps - done)
+        few = min(how.steps_per_round, how.n_steps - done)
         blocks.step(few, R, G, pull)
         done += few
-    check_losses(np.array(losses))
-    return FineTuned(C=C.numpy(), loss=np.array(losses), seconds=np.array(seconds))
+    return FineTuned.of(C, losses, seconds)
 
 
 def _reconstruction(
@@ -124,24 +109,18 @@ def _reconstruction(
 class _Blocks:
     """C in blocks of rows, each with its own moments: a row needs no other row."""
 
-    def __init__(
-        self,
-        C: torch.Tensor,
-        lambda1: float,
-        lambda2: float,
-        regularizer: str,
-        learning_rate: float,
-    ) -> None:
+    def __init__(self, C: torch.Tensor, how: Training) -> None:
         import torch
 
-        self.C = C
-        self.lambda1, self.lambda2 = lambda1, lambda2
-        self.is_l1 = regularizer == "l1"
+        self.C, self.lambda1, self.lambda2 = C, how.lambda1, how.lambda2
+        self.is_l1 = how.regularizer == "l1"
         self.blocks = torch.split(C, _ROWS)
         # Weight decay adds the gradient of the squared norm.
-        decay = 0.0 if self.is_l1 else 2.0 * lambda1
+        decay = 0.0 if self.is_l1 else 2.0 * how.lambda1
         self.optimizers = [
-            torch.optim.Adam([block], lr=learning_rate, weight_decay=decay, fused=True)
+            torch.optim.Adam(
+                [block], lr=how.learning_rate, weight_decay=decay, fused=True
+            )
             for block in self.blocks
         ]
 
