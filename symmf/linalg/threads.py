@@ -11,6 +11,7 @@ not depend on the number of threads, and neither do the bits.
 from __future__ import annotations
 
 import os
+import sys
 import threading
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -57,6 +58,15 @@ def one_thread() -> Iterator[None]:
             _inside -= 1
             if _inside == 0:
                 _limit.restore_original_limits()
+
+
+def limit_threads(count: int) -> None:
+    """Limit BLAS, OpenMP and PyTorch, as far as they are loaded, in this process."""
+    # A new controller: it sees what has been loaded since.
+    ThreadpoolController().limit(limits=count)
+    torch = sys.modules.get("torch")
+    if torch is not None and torch.get_num_threads() != count:
+        torch.set_num_threads(count)
 
 
 def in_threads(work: Callable[[Any], T], items: Iterable[Any]) -> list[T]:

@@ -65,11 +65,11 @@ def test_the_objective_is_that_of_the_pair_and_never_rises(mu):
     ends = []
     for pair in islice(run, 60):
         F = np.sum((X - pair.V.T @ pair.U) ** 2) + mu * np.sum((pair.V - pair.U) ** 2)
-        assert pytest.approx(F, rel=1e-10) == pair.F
+        assert pytest.approx(F, rel=1e-10) == pair.objective
         np.testing.assert_allclose(pair.XU, (X @ pair.U.T).T)
         np.testing.assert_allclose(pair.XTV, (X.T @ pair.V.T).T)
         assert min(pair.V.min(), pair.U.min()) >= 0
-        ends.append(pair.F)
+        ends.append(pair.objective)
     assert (np.diff(ends) <= 1e-12 * ends[0]).all()
 
 

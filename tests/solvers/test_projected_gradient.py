@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from symmf import factorize
-from symmf.similarity.operators import as_operator
+from symmf.similarity.operators import DenseOperator, as_operator
 from symmf.solvers import Problem, Start
 from symmf.solvers._points import Momentum, Point
 from symmf.solvers._step_bound import StepBound
@@ -85,3 +85,23 @@ def test_the_curvature_is_an_upper_bound(sigma):
     assert bound.curvature() >= least * exact
     if sigma == "exact":
         assert bound.curvature() == pytest.approx(exact)
+
+
+@pytest.mark.parametrize("acceleration", ["none", "momentum"])
+@pytest.mark.parametrize("constraint", ["none", "nonnegative"])
+def test_an_iteration_takes_hardly_more_than_one_product(constraint, acceleration):
+    """The estimate of the norm rides on it, and steps are seldom halved."""
+
+    class Counting(DenseOperator):
+        columns_multiplied = 0
+
+        def matmat(self, V):
+            self.columns_multiplied += V.shape[1]
+            return super().matmat(V)
+
+    X = np.random.default_rng(0).standard_normal((300, 20))
+    M, k, iterations = Counting(X @ X.T), 10, 100
+    more = {"constraint": constraint, "acceleration": acceleration}
+    fit = factorize(M, k, random_state=0, max_iter=iterations, tol=0, **more)
+    assert fit.n_iter == iterations
+    assert M.columns_multiplied <= 1.3 * k * iterations

@@ -159,11 +159,8 @@ class _Threads:
         """Limit the threads; tell whether anything may have changed."""
         if (threads, len(sys.modules)) == self._last:
             return False
-        from threadpoolctl import threadpool_limits
+        from symmf.linalg.threads import limit_threads
 
-        threadpool_limits(threads)
-        torch = sys.modules.get("torch")
-        if torch is not None and torch.get_num_threads() != threads:
-            torch.set_num_threads(threads)
+        limit_threads(threads)
         self._last = (threads, len(sys.modules))
         return True
