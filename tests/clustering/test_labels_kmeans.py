@@ -50,11 +50,14 @@ def test_the_run_with_the_least_unsquared_distance_is_kept(blobs):
     assert litekmeans(Z, 4, start_rows=starts).distance == pytest.approx(min(single))
 
 
-@pytest.mark.parametrize("read", [kmeans_rows, litekmeans])
-def test_planted_clusters_are_found(blobs, read):
+@pytest.mark.parametrize("make", [np.asarray, sparse.csr_array], ids=["dense", "csr"])
+@pytest.mark.parametrize("method", [kmeans_rows, litekmeans])
+def test_planted_clusters_are_found(blobs, method, make):
     Z, y = blobs
-    fit = read(Z, 4, random_state=0)
-    assert accuracy(y, getattr(fit, "labels", fit)) == 1.0
+    fit = method(make(Z), 4, random_state=0)
+    labels = getattr(fit, "labels", fit)
+    assert labels.dtype == np.int64
+    assert accuracy(y, labels) == 1.0
 
 
 def test_no_cluster_is_left_empty():

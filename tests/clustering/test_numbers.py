@@ -15,7 +15,6 @@ from symmf.clustering import METHODS
 from symmf.clustering.checks import safe_scale
 from symmf.errors import InputError, SymmfWarning
 from symmf.metrics import accuracy
-from symmf.similarity.operators import as_operator, regularise
 
 # k-means is scikit-learn's own.
 OURS = [name for name in METHODS if name not in ("kmeans", "dsc", "consensus")]
@@ -181,17 +180,6 @@ def test_a_matrix_whose_squares_are_out_of_range_is_refused(size, make):
     M = make(size * np.eye(5))
     with pytest.raises(InputError, match="out of the range"):
         factorize(M, 2)
-
-
-def test_zero_is_in_range():
-    fit = factorize(np.zeros((5, 5)), 2, random_state=0)
-    assert fit.error[-1] == pytest.approx(0, abs=1e-12)
-
-
-@pytest.mark.parametrize("weight", [-1, np.nan, np.inf, 1e308, "a", None])
-def test_a_lambda_out_of_range_gets_a_sentence(weight):
-    with pytest.raises(InputError, match="lambda"):
-        regularise(as_operator(np.eye(4)), weight)
 
 
 @pytest.mark.parametrize("name", ["symhals", "symnmf", "snmf", "gnmf"])

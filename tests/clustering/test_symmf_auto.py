@@ -13,7 +13,6 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from symmf import SymMF, accuracy
-from symmf.clustering import METHODS
 from symmf.clustering.labels import cluster_qr, merge_path, merge_rows, number_by_size
 from symmf.errors import InputError
 from symmf.similarity import build_similarity, regularise
@@ -90,12 +89,6 @@ def test_lambda_does_not_change_the_labels_of_a_normalised_graph(moons, weight):
     assert accuracy(*labels) == 1.0
 
 
-def test_the_published_reading_is_the_paper_s(moons):
-    model = SymMF(2, published=True, max_iter=5, tol=0, random_state=0).fit(moons[0])
-    assert (model.similarity_, model.scale_) == ("centred_cosine", "none")
-    assert model.laplacian_weight_ == 0.5
-
-
 # Constraints
 
 
@@ -167,24 +160,6 @@ def test_a_pipeline_gets_rows_of_H_with_names():
 
 
 # Labels
-
-
-@pytest.mark.parametrize("name", [name for name in METHODS if name != "kmeans"])
-def test_clusters_are_numbered_by_size(name):
-    rng = np.random.default_rng(0)
-    y = np.repeat([0, 1, 2], [10, 40, 25])
-    X = np.eye(3)[y] @ rng.random((3, 8)) * 5 + 0.1 * rng.random((75, 8))
-    if name == "dsc":
-        pytest.importorskip("torch")
-    model = METHODS[name](n_clusters=3, random_state=0)
-    if name == "dsc":
-        model.set_params(n_pretrain=5, n_finetune=3)
-    if name in ("nmf", "gnmf", "symnmf", "symhals", "snmf"):
-        model.set_params(max_iter=200, tol=0)
-    labels = model.fit_predict(X)
-    np.testing.assert_array_equal(labels, number_by_size(labels))
-    sizes = np.bincount(labels)
-    assert (np.diff(sizes) <= 0).all()
 
 
 @given(st.lists(st.integers(0, 6), min_size=1, max_size=40))

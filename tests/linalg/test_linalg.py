@@ -2,7 +2,6 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy import sparse
 
 from symmf.linalg import (
     BlockPower,
@@ -132,20 +131,6 @@ def test_the_top_eigenpairs_are_the_algebraic_ones(route, seed):
     np.testing.assert_allclose(found, values[:4], rtol=1e-9)
     np.testing.assert_allclose(M @ vectors, vectors * found, atol=1e-7)
     del route
-
-
-def test_every_copy_of_a_repeated_eigenvalue_is_found(monkeypatch):
-    """A graph of 7 components has the eigenvalue 1 seven times."""
-    monkeypatch.setattr(norms, "DENSE_EIGEN_LIMIT", 5)
-    blocks = [
-        sparse.coo_array(np.ones((size, size)) / size)
-        for size in (20, 19, 18, 17, 16, 15, 14)
-    ]
-    M = as_operator(sparse.csr_array(sparse.block_diag(blocks)))
-    for seed in range(5):
-        values, vectors = top_eigenpairs(M, 8, np.random.default_rng(seed))
-        np.testing.assert_allclose(values, [1] * 7 + [0], atol=1e-7)
-        np.testing.assert_allclose(vectors.T @ vectors, np.eye(8), atol=1e-8)
 
 
 def test_the_block_estimate_is_a_close_lower_bound():

@@ -310,31 +310,6 @@ def test_the_free_bound_is_never_below_the_lanczos_one(M, rng):
     assert np.isfinite(fit.H).all()
 
 
-@pytest.mark.parametrize(
-    ("solver", "options", "match"),
-    [
-        ("columnwise", {"coupling": -1.0}, "coupling"),
-        ("columnwise", {"coupling": "strong"}, "'adaptive'"),
-        ("columnwise", {"sigma_n": "exact"}, "sigma_n"),
-        ("sym_anls", {"coupling": "adaptive"}, "coupling"),
-        ("sym_anls", {"coupling": float("nan")}, "coupling"),
-        ("sym_hals", {"coupling": None}, "coupling"),
-        ("sym_hals", {"order": "rows"}, "order"),
-        ("symnmf_anls", {"coupling": "bound"}, "coupling"),
-        ("admm", {"rho": 0.0}, "rho"),
-        ("newton", {"method": "lu"}, "method"),
-        ("fixed_step", {"step": -1.0}, "step"),
-        ("fixed_step", {"step": "long"}, "step"),
-        ("projected_gradient", {"step_scale": 0.0}, "step_scale"),
-        ("projected_gradient", {"sigma": "free"}, "sigma"),
-        ("projected_gradient", {"acceleration": "heavy"}, "acceleration"),
-    ],
-)
-def test_wrong_parameters_are_refused_in_a_sentence(M, solver, options, match):
-    with pytest.raises(InputError, match=match):
-        factorize(M, 3, solver=solver, **options)
-
-
 def test_a_step_that_is_too_long_diverges_and_says_so(M):
     fit = factorize(M, 3, solver="fixed_step", step=10.0, random_state=0)
     assert fit.stop == "diverged"
