@@ -41,11 +41,6 @@ class History:
     split_error: FloatArray | None = None
     seconds: FloatArray | None = None
 
-    @classmethod
-    def of(cls, fit: Factorization) -> History:
-        """Take the traces of a factorization."""
-        return cls(error=fit.error, split_error=fit.split_error, seconds=fit.seconds)
-
 
 class ClusterMethod(Protocol):
     """What a method of ``symmf.METHODS`` makes: a clusterer, ours or another's."""
@@ -123,21 +118,6 @@ class Clusterer(ClusterMixin, BaseEstimator):
             )
         return self
 
-    def fit_predict(self, X: Any, y: Any = None) -> LabelArray:
-        """Cluster the rows of X and return their labels.
-
-        Parameters
-        ----------
-        X : (n, m) array or scipy sparse matrix
-            As for ``fit``.
-        y : ignored
-
-        Returns
-        -------
-        (n,) array
-        """
-        return self.fit(X, y).labels_
-
     if TYPE_CHECKING:  # scikit-learn writes these two and gives them no types
 
         def get_params(self, deep: bool = True) -> dict[str, Any]:
@@ -185,7 +165,9 @@ class Clusterer(ClusterMixin, BaseEstimator):
             stop=fit.stop,
             n_iter=fit.n_iter,
             objective=self.error_ * (M.fro2 or 1.0),
-            history=History.of(fit),
+            history=History(
+                error=fit.error, split_error=fit.split_error, seconds=fit.seconds
+            ),
         )
 
     def _store_run(

@@ -27,6 +27,15 @@ from symmf.similarity.operators import (
 DENSE_BYTES = 2 * 2**30
 
 
+def check_fits(n: int, what: str, advice: str, *, itemsize: int = 8) -> None:
+    """Raise InputError if n x n entries do not fit in memory."""
+    if n * n * itemsize > DENSE_BYTES:
+        raise InputError(
+            f"{what} needs all {n} x {n} entries, which do not fit in memory "
+            f"({n * n * itemsize / 2**30:.1f} GB). {advice}"
+        )
+
+
 class Scaled(SymmetricOperator):
     """S A S with S = diag(scale), for an A that stays implicit."""
 
@@ -132,13 +141,13 @@ def clip_nonnegative(A: SymmetricOperator) -> SymmetricOperator:
     if isinstance(A, Gram) and A.features.mu is None and A.features.X.min() >= 0:
         return A
     n = A.shape[0]
-    needed = n * n * A.dtype.itemsize
-    if needed > DENSE_BYTES:
-        raise InputError(
-            f"Clipping this similarity at zero needs its {n} x {n} entries "
-            f"({needed / 2**30:.1f} GB). Use a sparse graph (self_tuning, cosine_knn), "
-            "or cosine with nonnegative data, which needs no clipping."
-        )
+    check_fits(
+        n,
+        "Clipping this similarity at zero",
+        "Use a sparse graph (self_tuning, cosine_knn), or cosine with nonnegative "
+        "data, which needs no clipping.",
+        itemsize=A.dtype.itemsize,
+    )
     M = np.empty((n, n), dtype=A.dtype)
     for rows, block in A.row_blocks():
         first, end = int(rows[0]), int(rows[-1]) + 1

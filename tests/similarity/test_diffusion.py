@@ -62,7 +62,7 @@ def test_rows_do_not_depend_on_how_many_are_searched_at_a_time(monkeypatch):
 def test_rows_of_more_samples_than_the_similarity_holds(monkeypatch):
     S = unit_rows()
     S = S @ S.T
-    monkeypatch.setattr("symmf.similarity.graphs.diffusion.DENSE_BYTES", 100)
+    monkeypatch.setattr("symmf.similarity.transforms.DENSE_BYTES", 100)
     assert diffusion_rows(S, n_columns=50).shape == (40, 40)
     with pytest.raises(InputError, match="fit in memory"):
         build_similarity(S, "diffusion")

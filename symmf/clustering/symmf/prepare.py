@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
@@ -111,7 +111,7 @@ class Prepared:
     """
 
     A: SymmetricOperator
-    scaling: Scaling
+    scaling: Scaling = field(default_factory=lambda: Scaling(kind="none"))
     units_ratio: float | None = None
     text: TextFeatures | Partitions | None = None
     counts: npt.NDArray[np.intp] | None = None
@@ -152,19 +152,9 @@ def prepare(
     n_landmarks : int, optional
         Condense the rows to so many.
     """
-    name, options = recipe.similarity, recipe.similarity_options
+    if isinstance(X, DistributedMatrix | DistributedRows):
+        return _distributed(X, recipe.similarity)
     text: TextFeatures | Partitions | None = None
-    copy_of, counts = None, None
-    extension: Callable[..., Extension] | None = None
-    if name == "precomputed":
-        extension = GivenExtension
-    if isinstance(X, DistributedMatrix):
-        return Prepared(A=X, scaling=Scaling(kind="none"), extension=extension)
-    if isinstance(X, DistributedRows):
-        centre, unit = name == "centred_cosine", name != "inner_product"
-        far = DistributedGram(X, centre=centre, unit=unit)
-        extension = partial(GramExtension.distributed, far)
-        return Prepared(A=far, scaling=Scaling(kind="none"), extension=extension)
     if recipe.text is not None:
         text = TextFeatures.of(X, **recipe.text)
     elif recipe.partitions:
@@ -175,41 +165,68 @@ def prepare(
     if recipe.distinct and scaling.kind == "none":
         ratio = units_ratio(X.std(axis=0))
     X = scaling.apply(X)
-    # All options of the similarity, those at their defaults too.
-    bound = inspect.signature(SIMILARITIES[name]).bind(X, **options)
-    bound.apply_defaults()
-    asked = bound.arguments
-    if name == "mutual_knn":
-        known = ("n_neighbors", "local_neighbor", "weight_floor")
-        given = {option: asked[option] for option in known}
-        copies = None
-        if n_landmarks is not None:
-            X, counts = condense(X, n_landmarks)
-            given["n_neighbors"] = min(_NEAREST_LANDMARKS, given["n_neighbors"])
-        elif recipe.distinct:
-            first, copy_of = distinct_rows(X)
-            X, counts = X[first], np.bincount(copy_of)
-            copies = counts
-        if counts is not None and len(X) < n_clusters:
-            found = f"Only {len(X)} rows are distinct"
-            raise InputError(
-                f"{found if len(X) > 1 else 'The rows are all alike'}, and n_clusters "
-                f"is {n_clusters}: ask for at most as many clusters as there are "
-                "distinct rows."
-            )
-        graph = shared(mutual_graph, X, counts=copies, **options)
-        A = graph.S
-        extension = partial(GraphExtension, rows=X, graph=graph, **given)
-    else:
-        A = build_similarity(X, name, **options)
-    if name in _OF_FEATURES:
-        extension = partial(GramExtension.of, X, name, asked.get("floor", 0.0))
+    graph = recipe.similarity == "mutual_knn"
+    made = (
+        _graph(X, recipe, n_clusters, n_landmarks) if graph else _similarity(X, recipe)
+    )
+    return replace(made, scaling=scaling, units_ratio=ratio, text=text)
+
+
+def _distributed(X: DistributedMatrix | DistributedRows, name: str) -> Prepared:
+    """Return a similarity, or inner products of rows, in a dask array."""
+    if isinstance(X, DistributedMatrix):
+        return Prepared(A=X, extension=GivenExtension)
+    centre, unit = name == "centred_cosine", name != "inner_product"
+    A = DistributedGram(X, centre=centre, unit=unit)
+    return Prepared(A=A, extension=partial(GramExtension.distributed, A))
+
+
+def _similarity(X: AnyMatrix, recipe: Recipe) -> Prepared:
+    """Return a similarity by name."""
+    name, options = recipe.similarity, recipe.similarity_options
+    extension: Callable[..., Extension] | None = None
+    if name == "precomputed":
+        extension = GivenExtension
+    elif name in _OF_FEATURES:
+        floor = _all_options(recipe, X).get("floor", 0.0)
+        extension = partial(GramExtension.of, X, name, floor)
+    return Prepared(A=build_similarity(X, name, **options), extension=extension)
+
+
+def _graph(
+    X: AnyMatrix, recipe: Recipe, n_clusters: int, n_landmarks: int | None
+) -> Prepared:
+    """Return the graph of mutual neighbours of rows, distinct rows, or landmarks."""
+    options = _all_options(recipe, X)
+    known = ("n_neighbors", "local_neighbor", "weight_floor")
+    given = {option: options[option] for option in known}
+    counts, copy_of = None, None
+    if n_landmarks is not None:
+        X, counts = condense(X, n_landmarks)
+        given["n_neighbors"] = min(_NEAREST_LANDMARKS, given["n_neighbors"])
+    elif recipe.distinct:
+        first, copy_of = distinct_rows(X)
+        X, counts = X[first], np.bincount(copy_of)
+    if counts is not None and len(X) < n_clusters:
+        found = f"Only {len(X)} rows are distinct"
+        raise InputError(
+            f"{found if len(X) > 1 else 'The rows are all alike'}, and n_clusters "
+            f"is {n_clusters}: ask for at most as many clusters as there are "
+            "distinct rows."
+        )
+    copies = None if copy_of is None else counts
+    graph = shared(mutual_graph, X, counts=copies, **recipe.similarity_options)
     return Prepared(
-        A=A,
-        scaling=scaling,
-        units_ratio=ratio,
-        text=text,
+        A=graph.S,
         counts=counts,
         copy_of=copy_of,
-        extension=extension,
+        extension=partial(GraphExtension, rows=X, graph=graph, **given),
     )
+
+
+def _all_options(recipe: Recipe, X: AnyMatrix) -> dict[str, Any]:
+    """Return all options of the similarity, those at their defaults too."""
+    signature = inspect.signature(SIMILARITIES[recipe.similarity])
+    bound = signature.bind(X, **recipe.similarity_options)
+    bound.apply_defaults()
+    return bound.arguments

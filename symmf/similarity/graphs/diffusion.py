@@ -20,7 +20,7 @@ from symmf.linalg import top_eigenpairs
 from symmf.similarity.graphs.neighbours import either_way, local_scales, smallest
 from symmf.similarity.graphs.normalise import NormalisedGraph, normalised
 from symmf.similarity.operators import DenseOperator, SymmetricOperator
-from symmf.similarity.transforms import DENSE_BYTES
+from symmf.similarity.transforms import check_fits
 
 # Smallest local scale: copies would give 0.
 _TINY = 1e-6
@@ -67,11 +67,7 @@ def diffusion(
     if steps % 2:
         raise InputError(f"steps must be an even number, not {steps}.")
     check_similarities(X, "The similarity 'diffusion'")
-    if X.shape[0] ** 2 * 8 > DENSE_BYTES:
-        raise InputError(
-            f"The similarity 'diffusion' joins all pairs, and {X.shape[0]} x "
-            f"{X.shape[0]} of them do not fit in memory."
-        )
+    check_fits(X.shape[0], "The similarity 'diffusion'", "Use the step diffusion_rows.")
     S = _self_tuning(X, n_neighbors, local_neighbor).M
     half: Any = S
     for _ in range(steps // 2 - 1):

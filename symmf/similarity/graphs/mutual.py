@@ -152,12 +152,7 @@ def mutual_graph(
     edges.data[_across(edges, dense)] = 0.0
     edges.eliminate_zeros()
     if tree:
-        joined = _join(X, D, sparse.csr_array(near.maximum(near.T)))
-        # Older versions of scipy's tree take 32-bit indices alone.
-        joined.indices = joined.indices.astype(np.int32, copy=False)
-        joined.indptr = joined.indptr.astype(np.int32, copy=False)
-        kept = sparse.csr_array(minimum_spanning_tree(joined))
-        edges = sparse.csr_array(edges.maximum(kept.maximum(kept.T)))
+        edges = sparse.csr_array(edges.maximum(_spanning_tree(X, D, near)))
     rows = np.repeat(np.arange(n), np.diff(edges.indptr))
     weights = np.exp(-(edges.data**2) / (s[rows] * s[edges.indices]))
     edges.data = np.maximum(weights, weight_floor)
@@ -175,6 +170,19 @@ def mutual_graph(
         thin = False
     S = normalised(edges, m, of_graph=True, thin_factor=thin)
     return MutualGraph(S=S, degrees=edges @ m, local_scale=s, counts=m)
+
+
+def _spanning_tree(X: AnyMatrix, D: FloatArray | None, near: Any) -> Any:
+    """Return the edges of the minimum spanning tree of all rows, both ways.
+
+    It is that of the pairs of neighbours, once their components are joined.
+    """
+    joined = _join(X, D, sparse.csr_array(near.maximum(near.T)))
+    # Older versions of scipy's tree take 32-bit indices alone.
+    joined.indices = joined.indices.astype(np.int32, copy=False)
+    joined.indptr = joined.indptr.astype(np.int32, copy=False)
+    tree = sparse.csr_array(minimum_spanning_tree(joined))
+    return tree.maximum(tree.T)
 
 
 def _across(edges: Any, dense: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:

@@ -13,7 +13,6 @@ from scipy import sparse
 
 from symmf.common.notation import AnyMatrix, FloatArray
 from symmf.common.validation import check_number
-from symmf.errors import InputError
 from symmf.similarity.graphs.neighbours import (
     Neighbours,
     either_way,
@@ -28,10 +27,7 @@ from symmf.similarity.operators import (
     SymmetricOperator,
 )
 from symmf.similarity.row_features import RowFeatures
-from symmf.similarity.transforms import (
-    DENSE_BYTES,
-    normalised_cut,
-)
+from symmf.similarity.transforms import check_fits, normalised_cut
 
 # Smallest local scale: duplicates would give 0.
 _TINY = 1e-12
@@ -234,11 +230,7 @@ def _cosines(X: AnyMatrix, near: Neighbours) -> FloatArray:
 def _dense_distances(X: AnyMatrix) -> FloatArray:
     """All squared distances; symmetric to the last bit."""
     n = X.shape[0]
-    if n * n * 8 > DENSE_BYTES:
-        raise InputError(
-            f"This similarity joins all pairs, and {n} x {n} of them do not fit in "
-            f"memory ({n * n * 8 / 2**30:.1f} GB). Use self_tuning or cosine_knn."
-        )
+    check_fits(n, "This similarity", "Use self_tuning or cosine_knn.")
     D = np.empty((n, n))
     for rows, block in squared_distance_blocks(X):
         first, end = int(rows[0]), int(rows[-1]) + 1
