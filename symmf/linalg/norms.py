@@ -112,7 +112,7 @@ def _lanczos(M: LinearOperator, **options: Any) -> float:
 
 @dataclass(slots=True)
 class BlockPower:
-    """Warm-started estimate of sigma = ||H H^T - M||_2.
+    """Estimate of sigma = ||H H^T - M||_2 by a warm-started block power iteration.
 
     A few orthonormal vectors V are kept between iterations. Their products with M
     ride as extra columns of the product M H that the solver needs anyway; here only

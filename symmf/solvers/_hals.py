@@ -66,7 +66,11 @@ def sweep(V: FloatArray, Q: FloatArray, B: FloatArray) -> float:
 
 
 def sweeps(V: FloatArray, Q: FloatArray, B: FloatArray, most: int) -> FloatArray:
-    """Sweep until little moves, at most ``most`` times; the products serve them all."""
+    """Sweep until little moves, at most ``most`` times; the products serve them all.
+
+    N. Gillis and F. Glineur, "Accelerated multiplicative updates and hierarchical ALS
+    algorithms for nonnegative matrix factorization", Neural Comput. 24 (2012).
+    """
     first = sweep(V, Q, B)
     for _ in range(most - 1):
         if sweep(V, Q, B) <= _SETTLED * first:

@@ -198,7 +198,7 @@ def _cg_direction(
     free: MaskArray,
     restart: bool,
 ) -> FloatArray:
-    """Conjugate gradients for all columns at once; gradient at negative curvature."""
+    """Truncated conjugate gradients for all columns; gradient at negative curvature."""
     S = g.copy()
     if restart:
         return S

@@ -74,7 +74,8 @@ def gnmf_iterates(
 
     As published, U is updated after every update of V. Otherwise V is updated ten times
     with one product X U, and U as often with one product X^T V where that is cheaper
-    than the product: the graph needs many updates of V, the data few.
+    than the product (Gillis and Glineur 2012): the graph needs many updates of V, the
+    data few.
     """
     U, V = unit_columns(U, V)
     total, cheap = squared_norm(X), _cheap_updates(X, U)

@@ -117,7 +117,7 @@ def merge_path(
 
 
 def _spherical(U: FloatArray, k: int, rng: np.random.Generator) -> LabelArray:
-    """Spherical k-means from random rows; few iterations, no restarts."""
+    """Spherical k-means (Dhillon and Modha 2001) from random rows, without restarts."""
     centres = U[rng.choice(len(U), k, replace=False)]
     for _ in range(_ITERATIONS):
         labels = _nearest(U, centres)
@@ -144,7 +144,10 @@ def _merge(
     exponent: float,
     cap: float | None,
 ) -> dict[int, LabelArray]:
-    """Merge down; return the group of every micro-cluster at each wanted number."""
+    """Merge down; return the group of every micro-cluster at each wanted number.
+
+    By Anderberg's algorithm (1973), which keeps the nearest neighbour of every cluster.
+    """
     m = len(sizes)
     sizes = sizes.copy()
     group = np.arange(m)
@@ -160,7 +163,7 @@ def _merge(
         return out
 
     C = np.stack([cost(a) for a in range(m)])
-    # The least of every row is kept: a merge changes few of them.
+    # A merge changes few of these.
     best = C.argmin(axis=1)
     least = C[np.arange(m), best]
     found = {}

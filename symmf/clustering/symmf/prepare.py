@@ -165,10 +165,10 @@ def prepare(
     if recipe.distinct and scaling.kind == "none":
         ratio = units_ratio(X.std(axis=0))
     X = scaling.apply(X)
-    graph = recipe.similarity == "mutual_knn"
-    made = (
-        _graph(X, recipe, n_clusters, n_landmarks) if graph else _similarity(X, recipe)
-    )
+    if recipe.similarity == "mutual_knn":
+        made = _graph(X, recipe, n_clusters, n_landmarks)
+    else:
+        made = _similarity(X, recipe)
     return replace(made, scaling=scaling, units_ratio=ratio, text=text)
 
 

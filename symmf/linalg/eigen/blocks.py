@@ -17,8 +17,8 @@ def orthonormal(
 ) -> FloatArray:
     """Return an orthonormal block that spans W, orthogonal to ``against``.
 
-    Two rounds of Cholesky on W^T W, which is all matrix products; where W has lost
-    rank, Householder, with random columns in place of the lost ones. ``projected``: W
+    CholeskyQR2 (Yamamoto et al. 2015): two rounds of Cholesky on W^T W, which is all
+    matrix products; where W has lost rank, Householder, with random columns in place of the lost ones. ``projected``: W
     has been made orthogonal to ``against`` once; twice is enough.
     """
     if against is not None and not projected:

@@ -19,7 +19,8 @@ def singular_directions(
 ) -> tuple[FloatArray, FloatArray]:
     """Return the k largest singular values, descending, and right singular vectors.
 
-    Subspace iteration on the shorter side of X. Its rounds are in single precision:
+    Subspace iteration (Halko, Martinsson and Tropp 2011, algorithm 4.4) on the shorter
+    side of X. Its rounds are in single precision:
     what seven of them leave of the other directions of text is far above it.
     scikit-learn's randomised SVD is as exact and takes about four times as long: it
     normalises the longer side too, in double precision.

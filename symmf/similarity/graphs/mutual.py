@@ -227,7 +227,7 @@ def _nearest_pair(
 
 
 def _join(X: AnyMatrix, D: FloatArray | None, graph: Any) -> Any:
-    """Join components by their nearest pairs until there is one."""
+    """Join components by their nearest pairs until there is one (Boruvka 1926)."""
     while True:
         count, component = connected_components(graph, directed=False)
         if count == 1:
