@@ -16,7 +16,8 @@ def coordinate_moves(problem: Problem, H0: FloatArray) -> Iterates:
 
     .. math:: n_c^{(-i)} - 2 \sum_{l \in c,\, l \ne i} M_{il} ,
 
-    n_c without i: Hartigan's method (1975), which k-means has too. Every move lowers f, so the sweeps end after finitely many.
+    n_c without i: Hartigan's method (1975), which k-means has too. Every move lowers f,
+    so the sweeps end after finitely many.
     """
     M, n = problem.M, problem.n
     labels = np.argmax(H0, axis=1)

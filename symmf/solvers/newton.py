@@ -198,7 +198,10 @@ def _cg_direction(
     free: MaskArray,
     restart: bool,
 ) -> FloatArray:
-    """Truncated conjugate gradients for all columns; gradient at negative curvature."""
+    """Return S by truncated conjugate gradients, for all columns at once.
+
+    A column of negative curvature moves along its gradient.
+    """
     S = g.copy()
     if restart:
         return S

@@ -18,8 +18,9 @@ def orthonormal(
     """Return an orthonormal block that spans W, orthogonal to ``against``.
 
     CholeskyQR2 (Yamamoto et al. 2015): two rounds of Cholesky on W^T W, which is all
-    matrix products; where W has lost rank, Householder, with random columns in place of the lost ones. ``projected``: W
-    has been made orthogonal to ``against`` once; twice is enough.
+    matrix products; where W has lost rank, Householder, with random columns in place of
+    the lost ones. ``projected``: W has been made orthogonal to ``against`` once; twice
+    is enough.
     """
     if against is not None and not projected:
         W = W - against @ (against.T @ W)
