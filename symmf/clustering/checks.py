@@ -86,7 +86,7 @@ def check_parameters(model: Any) -> None:
         )
         if odd or not isinstance(value, kind):
             raise InputError(f"{name} must be {words}, not {shown(value)}.")
-        usual = value is None and getattr(type(model), name) is None
+        usual = value is None and getattr(type(model), name, None) is None
         if name in _BOUNDS and not usual:
             check_number(name, value, **_BOUNDS[name])
 

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -44,30 +45,10 @@ class Merged:
     centre_labels: LabelArray
 
 
-def merge_rows(
-    Z: FloatArray,
-    n_clusters: int,
-    *,
-    exponent: float = 0.1,
-    n_micro: int = 500,
-    cap: float | None = None,
-    random_state: RandomState = None,
-) -> Merged:
+def merge_rows(Z: FloatArray, n_clusters: int, **options: Any) -> Merged:
     """Cluster the directions of rows by merging micro-clusters.
 
-    Parameters
-    ----------
-    Z : (n, m) array
-        Rows are scaled to unit length.
-    n_clusters : int
-    exponent : float
-        e; 0 is average linkage.
-    n_micro : int
-        Small clusters to begin with, by spherical k-means; up to as many rows each row
-        is one of its own.
-    cap : float, optional
-        Take min(n_a n_b / (n_a + n_b), cap): for very unequal sizes.
-    random_state : int, Generator, RandomState or None
+    The options are those of :func:`merge_path`.
 
     Examples
     --------
@@ -75,14 +56,7 @@ def merge_rows(
     >>> merge_rows(Z, 2).labels
     array([0, 0, 1])
     """
-    return merge_path(
-        Z,
-        [n_clusters],
-        exponent=exponent,
-        n_micro=n_micro,
-        cap=cap,
-        random_state=random_state,
-    )[n_clusters]
+    return merge_path(Z, [n_clusters], **options)[n_clusters]
 
 
 def merge_path(
@@ -94,7 +68,22 @@ def merge_path(
     cap: float | None = None,
     random_state: RandomState = None,
 ) -> dict[int, Merged]:
-    """Return :func:`merge_rows` for several numbers of clusters, from one merging."""
+    """Return clusters for several numbers of clusters, from one merging.
+
+    Parameters
+    ----------
+    Z : (n, m) array
+        Rows are scaled to unit length.
+    n_clusters : iterable of int
+    exponent : float
+        e; 0 is average linkage.
+    n_micro : int
+        Small clusters to begin with, by spherical k-means; up to as many rows each row
+        is one of its own.
+    cap : float, optional
+        Take min(n_a n_b / (n_a + n_b), cap): for very unequal sizes.
+    random_state : int, Generator, RandomState or None
+    """
     check_number("exponent", exponent, least=0)
     check_number("n_micro", n_micro, least=1, whole=True)
     if cap is not None:
