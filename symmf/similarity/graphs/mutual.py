@@ -147,6 +147,7 @@ def mutual_graph(
     s = np.maximum(s, max(_SCALE_FLOOR * float(np.median(s)), 1e-300))
     # A distance of 0 would be no edge.
     near = directed(index[:, :q], np.maximum(distance[:, :q], 1e-300))
+    near.sort_indices()
     # The smaller of both directions is 0 where one is missing.
     edges = sparse.csr_array(near.minimum(sparse.csr_array(near.T)))
     edges.data[_across(edges, dense)] = 0.0

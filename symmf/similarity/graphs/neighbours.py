@@ -224,9 +224,7 @@ def directed(index: npt.NDArray[np.intp], values: FloatArray) -> Any:
     """Return the sparse matrix with these values at the neighbours of every row."""
     n, q = index.shape
     ends = np.arange(0, n * q + 1, q)
-    W = sparse.csr_array((values.ravel(), index.ravel(), ends), shape=(n, n))
-    W.sort_indices()
-    return W
+    return sparse.csr_array((values.ravel(), index.ravel(), ends), shape=(n, n))
 
 
 def either_way(index: npt.NDArray[np.intp], weights: FloatArray) -> Any:
