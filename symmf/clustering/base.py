@@ -9,7 +9,12 @@ from typing import TYPE_CHECKING, Any, Protocol, Self
 
 import numpy as np
 from scipy import sparse
-from sklearn.base import BaseEstimator, ClusterMixin
+from sklearn.base import (
+    BaseEstimator,
+    ClassNamePrefixFeaturesOutMixin,
+    ClusterMixin,
+    TransformerMixin,
+)
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import validate_data
 
@@ -51,7 +56,42 @@ class ClusterMethod(Protocol):
         """Cluster the rows of X."""
 
 
-class Clusterer(ClusterMixin, BaseEstimator):
+if TYPE_CHECKING:
+
+    class SklearnClusterer:
+        """What scikit-learn's classes write, with types, of which they have none.
+
+        A base without types would let mypy take any parameter of a dataclass.
+        """
+
+        def __getattr__(self, name: str) -> Any:
+            """Let anything be asked for."""
+
+        def get_params(self, deep: bool = True) -> dict[str, Any]:
+            """Return the parameters by name."""
+
+        def set_params(self, **params: Any) -> Self:
+            """Change parameters."""
+
+        def fit_predict(self, X: Any, y: Any = None) -> LabelArray:
+            """Cluster the rows of X and return their labels."""
+
+        def __sklearn_tags__(self) -> Any:
+            """Return what the estimator takes."""
+
+    class SklearnTransformer(SklearnClusterer):
+        """The same of its mixins for transformers."""
+
+else:
+
+    class SklearnClusterer(ClusterMixin, BaseEstimator):
+        """scikit-learn's bases of a clusterer."""
+
+    class SklearnTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
+        """scikit-learn's mixins for a transformer."""
+
+
+class Clusterer(SklearnClusterer):
     """Base of the clusterers: scikit-learn's conventions, dense or sparse rows.
 
     A subclass is a dataclass of its parameters and writes ``_fit``.
@@ -117,14 +157,6 @@ class Clusterer(ClusterMixin, BaseEstimator):
                 stacklevel=2,
             )
         return self
-
-    if TYPE_CHECKING:  # scikit-learn writes these two and gives them no types
-
-        def get_params(self, deep: bool = True) -> dict[str, Any]:
-            """Return the parameters by name."""
-
-        def set_params(self, **params: Any) -> Self:
-            """Change parameters."""
 
     def _check_rows(self, X: Any, *, reset: bool = True) -> AnyMatrix:
         """Check rows in memory: those of a fit, or new ones unless ``reset``."""

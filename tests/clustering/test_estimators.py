@@ -107,8 +107,8 @@ def test_importing_the_methods_does_not_import_torch():
 def planted():
     """Nonnegative rows around three directions."""
     rng = np.random.default_rng(0)
-    y = np.repeat(np.arange(3), [20, 30, 25])
-    X = np.kron(np.eye(3), np.ones(6))[y] + 0.3 * rng.random((75, 18))
+    y = np.repeat(np.arange(3), 25)
+    X = np.kron(np.eye(3), np.ones((25, 6))) + 0.3 * rng.random((75, 18))
     order = rng.permutation(75)
     return X[order], y[order]
 

@@ -7,11 +7,10 @@ from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any, Literal, Self
 
 import numpy as np
-from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from symmf.clustering.base import Clusterer, warn_if_collapsed
+from symmf.clustering.base import Clusterer, SklearnTransformer, warn_if_collapsed
 from symmf.clustering.checks import check_range
 from symmf.clustering.labels import unit_rows
 from symmf.clustering.labels.assign import Assignment, assign_labels
@@ -37,9 +36,7 @@ logger = logging.getLogger(__name__)
 
 
 @dataclass(eq=False, repr=False)
-class SymMF(
-    Interpretable, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clusterer
-):
+class SymMF(Interpretable, SklearnTransformer, Clusterer):
     r"""Clustering by symmetric matrix factorization with a graph regulariser.
 
     .. math:: \min_{H \in \mathcal{H}} \|A - HH^T\|_F^2
