@@ -154,13 +154,7 @@ def test_training_C_alone_converges_to_the_closed_form(torch):
     tuned = networks.fine_tune(
         identity_network(torch),
         torch.from_numpy(Z),
-        Training(
-            n_steps=1500,
-            lambda1=1.0,
-            lambda2=2.0,
-            regularizer="l2",
-            learning_rate=1e-2,
-        ),
+        Training(n_steps=1500, lambda1=1.0, lambda2=2.0, learning_rate=1e-2),
     )
     # With an identity decoder the reconstruction term adds 2 to lambda2.
     C = closed_form_coefficients(Z, 1.0, 4.0)
@@ -178,7 +172,6 @@ def test_the_closed_form_start_is_where_training_of_C_ends(torch):
             n_steps=1,
             lambda1=1.0,
             lambda2=1e6,
-            regularizer="l2",
             learning_rate=1e-9,
             closed_form_start=True,
         ),
@@ -227,14 +220,7 @@ def test_rounds_end_at_the_loss_they_report(torch, monkeypatch, stripes, rank):
     tuned = rounds.train_in_rounds(
         network,
         images,
-        Training(
-            n_steps=13,
-            steps_per_round=5,
-            lambda1=1.0,
-            lambda2=150.0,
-            regularizer="l2",
-            learning_rate=1e-3,
-        ),
+        Training(n_steps=13, steps_per_round=5, lambda1=1.0, lambda2=150.0),
         generator,
     )
     assert len(tuned.loss) == 4
@@ -286,13 +272,7 @@ def test_a_loss_that_overflows_is_an_error(torch):
         networks.fine_tune(
             identity_network(torch),
             torch.full((3, 2), 1e30),
-            Training(
-                n_steps=2,
-                lambda1=1.0,
-                lambda2=1.0,
-                regularizer="l2",
-                learning_rate=1.0,
-            ),
+            Training(n_steps=2, lambda1=1.0, lambda2=1.0, learning_rate=1.0),
         )
 
 
