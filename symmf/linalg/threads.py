@@ -119,8 +119,13 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_pool.cache_clear)
 
 
-@cache
 def _libraries() -> ThreadpoolController:
+    """Return the libraries, with those of PyTorch once it is loaded."""
+    return _controller("torch" in sys.modules)
+
+
+@cache
+def _controller(_with_torch: bool) -> ThreadpoolController:
     """Look for the libraries once: going through all that is loaded takes long."""
     import sklearn.cluster  # noqa: F401 loads OpenMP, which the controller must see
 
