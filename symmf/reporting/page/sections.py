@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 
 from symmf.common.files import read_text
+from symmf.common.shipped import packaged
 from symmf.paper import METRIC_TITLES, ROWS
 from symmf.reporting.page.grid import Grid, auto_columns, columns, grid, plain_grid
 from symmf.reporting.results import Experiment, Results
@@ -54,19 +55,9 @@ AUDIT_COLUMNS = (
     *columns({"margin": "Margin"}, 4, signed=True),
     *columns({"sentence": "In words"}),
 )
-# What a benchmark measures, in the order they are shown. Others follow by name.
-BENCHMARKS = {
-    "peers": "Whole fits, symmf's and others'; ratio: time over that of SymMF",
-    "accuracy": "Time to an error within 1e-6 of the best; ratio: over the first",
-    "solvers": "An iteration of Algorithm 2; ratio: its time over one product M H",
-    "lambda": "A grid of 11 λ; ratio: its time over a single run",
-    "octave": "The released code under GNU Octave and symmf; ratio: over symmf",
-    "scale": "Growth with the number of rows, sparse data, k = 20",
-    "kernels": "A sparse product; ratio: time over scipy's",
-    "runner": "1000 trivial trials; ratio: symmf run over a bare joblib loop",
-    "startup": "Commands; ratio: processor time over that of python -c pass",
-    "scale_dask": "Two dask workers; ratio: time over that of the fit in memory",
-}
+BENCHMARKS: dict[str, str] = packaged("symmf.reporting.page", "words.yaml")[
+    "benchmarks"
+]
 MOST_ROWS = 200  # of a benchmark
 
 

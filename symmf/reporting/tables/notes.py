@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
+from symmf.common.shipped import packaged
 from symmf.paper.values import ROWS
 from symmf.reporting.results import Results
 from symmf.reporting.selection.cells import ENOUGH_TRIALS, Row, dataset_title
 from symmf.reporting.selection.readings import Choice
+
+TEXTS: dict[str, str] = packaged("symmf.reporting.tables", "words.yaml")["scores"]
 
 
 def table_notes(
@@ -15,40 +18,30 @@ def table_notes(
 ) -> list[str]:
     """Return the notes: how trials are drawn, what is missing, what rows mean."""
     used = {cell.reading.experiment for row in rows for cell in row.cells.values()}
-    notes = [
-        f"Means over {_counts(rows)}. {_draws(results, used)} NMI is normalised by the "
-        "arithmetic mean of the entropies. Best in bold, second underlined."
-    ]
+    means = TEXTS["means"].format(counts=_counts(rows), draws=_draws(results, used))
+    notes = [means]
     if any(cell.n_good < cell.n_total for row in rows for cell in row.cells.values()):
-        notes.append(
-            "Where trials failed or were not run, the number that succeeded and the "
-            "number planned are given with the mean."
-        )
+        notes.append(TEXTS["share"])
     notes += [text for row in rows if (text := _lost_note(row, results))]
-    if ruled:
-        notes.append(
-            "Rows below the rule are further readings and controls; none of them is "
-            "marked as best or second."
-        )
+    notes += [TEXTS["rule"]] if ruled else []
     for row in rows:
         entries = {
             f"{cell.reading.name} ({cell.reading.label})": None
             for cell in row.cells.values()
             if cell.reading.label not in (row.title, ROWS.get(row.paper_row or ""))
         }
-        if (row.primary or row.arm) and entries:
-            notes.append(f"The row {row.title} is the entry {', '.join(entries)}.")
-        if any(cell.reading.choice is Choice.BLIND for cell in row.cells.values()):
-            notes.append(f"{row.title}: in each trial the λ with the best silhouette.")
-        if row.oracle:
-            notes.append(
-                f"{row.title}: in each cell the λ with the best mean AC. It peeks at "
-                "the labels, so no user could run it."
-            )
+        choices = {cell.reading.choice for cell in row.cells.values()}
+        said = {
+            "entry": (row.primary or row.arm) and entries,
+            "blind": Choice.BLIND in choices,
+            "oracle": row.oracle,
+        }
+        facts = {"title": row.title, "entries": ", ".join(entries)}
+        notes += [TEXTS[kind].format(**facts) for kind, true in said.items() if true]
     apart = {row.key.apart: None for row in rows if row.key.apart and not row.arm}
     if apart:
         listed = ", ".join(f"[{name}]" for name in apart)
-        notes.append(f"Rows with {listed} come from the experiments with that ending.")
+        notes.append(TEXTS["apart"].format(listed=listed))
     for experiment in results.experiments:
         note = (experiment.config.note or "").strip()
         if note and experiment.name in used:
@@ -79,4 +72,5 @@ def _lost_note(row: Row, results: Results) -> str:
         for (name, k), cell in row.cells.items()
         if not cell.n_good and cell.lost
     ]
-    return f"{row.title}: no successful trial for {', '.join(lost)}." if lost else ""
+    places = ", ".join(lost)
+    return TEXTS["lost"].format(title=row.title, places=places) if lost else ""
