@@ -241,11 +241,11 @@ class MixedColumns(TransformerMixin, BaseEstimator):
             told = ", ".join(
                 f"{e.name!r} ({len(e.levels or [])} levels)" for e in words
             )
-            said.append(f"Words became columns of 0 and 1: {told}.")
+            said.append(f"Categories were encoded as columns of 0 and 1: {told}.")
         if holes:
             told = ", ".join(
-                f"{e.name!r} in {e.missing} row{'s' * (e.missing > 1)} by "
-                + ("a level of its own" if e.levels else f"the median {e.centre:g}")
+                f"{e.name!r} in {e.missing} row{'s' * (e.missing > 1)} with "
+                + ("a category of its own" if e.levels else f"the median {e.centre:g}")
                 for e in holes
             )
             said.append(f"Missing values were filled: {told}.")

@@ -225,9 +225,9 @@ def test_an_unreadable_file_is_one_sentence_and_no_output(run, tmp_path, name):
 
 NOT_A_NUMBER = "line 4, column '2': 'abc' is not a number"
 MISSING = "line 4, column '2': the value is missing"
-FILLED = "Missing values were filled: '2' in 1 row by the median 5.5"
+FILLED = "Missing values were filled: '2' in 1 row with the median 5.5"
 REFUSED_IF_ASKED = {
-    "words.csv": ("1,abc\n", "--categories", NOT_A_NUMBER, "Words became columns"),
+    "words.csv": ("1,abc\n", "--categories", NOT_A_NUMBER, "Categories were encoded"),
     "gap.csv": ("1,\n", "--missing", MISSING, FILLED),
     "nan.csv": ("1,nan\n", "--missing", MISSING, FILLED),
 }

@@ -310,7 +310,7 @@ def test_a_table_with_words_and_holes_keeps_its_encoding_in_a_model(run, tmp_pat
     assert code == 0
     assert "city=Rome" in out
     assert "'city' (2 levels)" in err
-    assert "'age' in 1 row by the median" in err
+    assert "'age' in 1 row with the median" in err
     new = "joined,age,city\n2020-01-03,52,Oslo\n2020-01-04,,Rome\n"
     (tmp_path / "new.csv").write_text(new)
     code, out, _ = run("cluster", "new.csv", "--model", "m.npz", "--out", "n.csv")

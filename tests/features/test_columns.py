@@ -63,7 +63,7 @@ def test_holes_are_the_median_or_a_level_and_are_told():
     units = Z * encoder.scale_ + encoder.centre_
     np.testing.assert_allclose(units[5, 0], frame["size"][5])
     told = " ".join(encoder.notes())
-    assert "'size' in 1 row by the median" in told
+    assert "'size' in 1 row with the median" in told
     assert "'city' (4 levels)" in told
 
 
