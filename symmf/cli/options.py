@@ -90,10 +90,10 @@ def _register(
     paths: tuple[Path, ...],
 ) -> None:
     if paths:
-        from symmf.plugins import register_plugin
+        from symmf.plugins import REGISTRY
 
         for path in paths:
-            register_plugin(path)
+            REGISTRY.add_file(path)
 
 
 # Eager, so that the methods of a plugin are known when other options are parsed.

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from symmf.common.validation import option_names
 from symmf.errors import InputError
 from symmf.experiment.values import canonical_json
 from symmf.plugins import REGISTRY
@@ -25,26 +26,6 @@ LEARN_FROM = "learn_from"
 MEMBERS = "members"
 #: option that makes a user's file the data set
 FILE = "file"
-#: what may stand beside it: how the file is read, as with `symmf cluster`
-FILE_OPTIONS = (
-    FILE,
-    "title",
-    "labels",
-    "variable",
-    "format",
-    "header",
-    "id",
-    "columns",
-    "drop",
-    "missing",
-    "categories",
-    "encoding",
-    "decimal",
-    "separator",
-    "stop_words",
-    "image_side",
-)
-
 _KINDS: dict[str, Kind] = {"documents": "text", "graph": "matrix"}
 
 
@@ -89,6 +70,14 @@ def _rows_of(X: AnyMatrix, rows: LabelArray, n_samples: int) -> AnyMatrix:
             "features, not similarities of all pairs; add diffusion_rows."
         )
     return X[rows]
+
+
+def file_options() -> list[str]:
+    """List what may stand beside ``file``: how it is read, as with `symmf cluster`."""
+    from symmf.io.matrix import read_matrix
+
+    names = option_names(read_matrix, skip=1)
+    return [FILE, "title", *(name for name in names if name != "keep")]
 
 
 def load_file(name: str, options: Mapping[str, Any]) -> Dataset:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from symmf.experiment.store.layout import EVENTS_FILE
@@ -35,56 +35,37 @@ class Event:
 Listener: TypeAlias = Callable[[Event], None]
 
 
-class EventLog:
-    """Appends events to a file, one JSON object per line.
-
-    A log that cannot be written ends there: it is no result, and what is one says so
-    itself when the disk is full.
-    """
-
-    def __init__(self, folder: Path) -> None:
-        flags = os.O_RDWR | os.O_CREAT | os.O_APPEND
-        self._handle: int | None = None
-        with suppress(OSError):
-            self._handle = os.open(folder / EVENTS_FILE, flags, 0o666)
-            end = os.lseek(self._handle, 0, os.SEEK_END)
-            # A run killed in mid-line must not spoil the first line of this one.
-            if end and os.pread(self._handle, 1, end - 1) != b"\n":
-                self._write(b"\n")
-
-    def __call__(self, event: Event) -> None:
-        """Write one event."""
-        line = json.dumps({"time": now(), "event": event.kind, **event.details})
-        self._write(line.encode() + b"\n")
-
-    def _write(self, data: bytes) -> None:
-        try:
-            if self._handle is not None:
-                os.write(self._handle, data)
-        except OSError:
-            self.close()
-
-    def close(self) -> None:
-        """Close the file."""
-        if self._handle is not None:
-            os.close(self._handle)
-            self._handle = None
-
-
 class Journal:
-    """Tells the events of an experiment to its log and to a listener."""
+    """Tells the events of an experiment to a listener and to its log.
+
+    The log has one JSON object per line. If it cannot be written it ends there: it is
+    no result, and what is one says so itself when the disk is full.
+    """
 
     def __init__(self, plan: Plan, listener: Listener | None) -> None:
         self._experiment, self._listener = plan.name, listener
-        self._log = EventLog(plan.store.folder)
+        self._log: io.FileIO | None = None
+        with suppress(OSError):
+            self._log = io.FileIO(plan.store.folder / EVENTS_FILE, "a+")
+            self._log.seek(-1, os.SEEK_END)  # fails in an empty file
+            # A run killed in mid-line must not spoil the first line of this one.
+            if self._log.read(1) != b"\n":
+                self._log.write(b"\n")
 
     def tell(self, kind: str, **details: Any) -> None:
         """Say that something happened."""
-        event = Event(kind=kind, experiment=self._experiment, details=details)
-        self._log(event)
+        line = json.dumps({"time": now(), "event": kind, **details})
+        try:
+            if self._log is not None:
+                self._log.write(line.encode() + b"\n")
+        except OSError:
+            self.close()
         if self._listener is not None:
+            event = Event(kind=kind, experiment=self._experiment, details=details)
             self._listener(event)
 
     def close(self) -> None:
         """Close the log."""
-        self._log.close()
+        if self._log is not None:
+            self._log.close()
+            self._log = None

@@ -14,10 +14,9 @@ from symmf.experiment.plan import Plan
 from symmf.experiment.store.layout import EXPERIMENT_FILE
 from symmf.experiment.store.trials_table import (
     Scores,
-    tables_are_whole,
+    is_whole,
     write_trials,
 )
-from symmf.experiment.store.writer import RecordWriter
 from symmf.experiment.values import Job, Outcome, Record, now
 
 # Seconds after which the tables of a long run are brought up to date.
@@ -27,7 +26,11 @@ REFRESH = 60.0
 class Recorder:
     """Turns outcomes into records, and writes what describes them.
 
-    The holder of the folder's lock makes one for an experiment.
+    A record outlives the run from the moment it is kept, however that ends. What a
+    crash of the machine can cost is the records since the last refresh: their files
+    may be missing or damaged then, which their checksums tell, and the next run
+    computes those trials again. The holder of the folder's lock makes one for an
+    experiment.
     """
 
     def __init__(self, plan: Plan) -> None:
@@ -38,11 +41,10 @@ class Recorder:
             "config_digest": plan.config.digest(),
             "data_digest": plan.facts.data_digest,
         }
-        self._writer = RecordWriter()
+        self._unsynced: list[str] = []
         self._scores: Scores = {}
-        # Whether the tables lack anything, and the description the workers'
-        # environment.
-        self._stale, self._described = False, False
+        # Whether the description tells the workers' environment.
+        self._described = False
         self._refreshed = time.monotonic()
 
     def start(self) -> None:
@@ -63,10 +65,9 @@ class Recorder:
             "trials": {"total": len(plan.trials), "beside": len(plan.beside.trials)},
         }
         plan.store.write_description(plan.config, plan.facts, {**self._origin, **about})
-        self._stale = True
 
     def keep(self, job: Job, outcome: Outcome, environment: Mapping[str, Any]) -> None:
-        """Make a record of an outcome and begin to write it."""
+        """Write the record of an outcome."""
         if environment and not self._described:
             self._described = True
             self._describe(environment)
@@ -75,28 +76,25 @@ class Recorder:
             outcome=outcome if outcome.started else replace(outcome, started=now()),
             provenance={**self._origin, "environment": environment},
         )
-        self._writer.put(self.plan.store, record)
+        self.plan.store.write(record, sync=False)
+        self._unsynced.append(record.key)
         self.plan.records[record.key] = record
         # The worker scored these labels a moment ago, by the same metrics.
         self._scores[record.key] = outcome.scores
-        self._stale = True
         if time.monotonic() - self._refreshed > REFRESH:
             self.refresh()
 
     def refresh(self) -> None:
-        """Wait for the records and bring the tables up to date."""
-        self._writer.flush()
-        plan = self.plan
+        """Bring the records to the disk and the tables up to date."""
+        plan, unsynced = self.plan, self._unsynced
+        self._unsynced = []
+        if unsynced:
+            plan.store.sync(unsynced)
         trials = [*plan.trials, *plan.beside.trials]
         records = {**plan.beside.records, **plan.records}
-        if self._stale or not tables_are_whole(plan.store.folder, trials, records):
+        if not is_whole(plan.store.folder, trials, records):
             write_trials(plan.store, trials, records, self._scores)
-        self._stale = False
         self._refreshed = time.monotonic()
-
-    def close(self) -> None:
-        """Finish writing records."""
-        self._writer.close()
 
 
 def _is_described(plan: Plan) -> bool:

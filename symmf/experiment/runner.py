@@ -138,7 +138,7 @@ def _run(
             plan.store.discard(key)
             plan.records.pop(key, None)
         journal = stack.enter_context(closing(Journal(plan, listener)))
-        recorder = stack.enter_context(closing(Recorder(plan)))
+        recorder = Recorder(plan)
         session = _Session(plan, backend, stop, journal, recorder)
         try:
             session.start()

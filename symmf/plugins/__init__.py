@@ -23,7 +23,7 @@ from symmf.plugins.methods import (
     all_methods,
     find_method,
 )
-from symmf.plugins.registry import REGISTRY, identity_of, register_plugin, sources_of
+from symmf.plugins.registry import REGISTRY, identity_of, sources_of
 
 __all__ = [
     "REGISTRY",
@@ -33,6 +33,5 @@ __all__ = [
     "all_methods",
     "find_method",
     "identity_of",
-    "register_plugin",
     "sources_of",
 ]

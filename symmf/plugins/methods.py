@@ -14,8 +14,6 @@ import numpy as np
 
 from symmf.common.validation import unknown_name
 from symmf.errors import InputError
-from symmf.plugins.source import DATASETS as DATASETS_KEY
-from symmf.plugins.source import METHODS as METHODS_KEY
 from symmf.plugins.source import CodeSource, plain
 
 if TYPE_CHECKING:
@@ -54,19 +52,17 @@ def find_method(name: str) -> Any:
 def all_methods() -> dict[str, Any]:
     """Return our methods and those of plugins, by name."""
     from symmf.clustering import METHODS
-    from symmf.plugins.registry import REGISTRY, register_packages
+    from symmf.plugins.registry import REGISTRY
 
-    register_packages()
-    return {**REGISTRY.of(METHODS_KEY), **METHODS}
+    return {**REGISTRY.of("METHODS"), **METHODS}
 
 
 def all_datasets() -> dict[str, DatasetSpec]:
     """Return our data sets and those of plugins, by name."""
     from symmf.datasets import DATASETS
-    from symmf.plugins.registry import REGISTRY, register_packages
+    from symmf.plugins.registry import REGISTRY
 
-    register_packages()
-    return {**REGISTRY.of(DATASETS_KEY), **DATASETS}
+    return {**REGISTRY.of("DATASETS"), **DATASETS}
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,7 +148,7 @@ class OutsideMethod:
 
     def __call__(self, **parameters: Any) -> OutsideEstimator:
         """Load the code and return the estimator with its parameters set."""
-        found = self.source.objects(METHODS_KEY)
+        found = self.source.objects("METHODS")
         if self.name not in found:
             raise InputError(f"The plugin {self.source.name} has no {self.name} here.")
         given = _as_theirs(parameters, list(self.parameters), others=self.others)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping
 from dataclasses import asdict
-from functools import cache
 from importlib import metadata
 from pathlib import Path
 from typing import Any
@@ -13,18 +12,13 @@ from typing import Any
 from symmf.errors import ConfigError, SymmfError
 from symmf.plugins.methods import OutsideMethod
 from symmf.plugins.source import (
-    CONSTRAINTS,
-    DATASETS,
     KINDS,
     LARGEST,
-    METHODS,
-    METRICS,
-    SIMILARITIES,
-    SOLVERS,
     CodeSource,
     describe_file,
     describe_package,
     load_data,
+    own_table,
 )
 
 # How long a plugin may take to be imported; numpy, scipy and PyTorch take seconds.
@@ -32,18 +26,18 @@ IMPORT_SECONDS = 60.0
 DATA_SECONDS = 600.0
 # Parameters of our methods that may name what a plugin brought.
 _NAMED_BY = {
-    "solver": SOLVERS,
-    "constraint": CONSTRAINTS,
-    "similarity": SIMILARITIES,
+    "solver": "SOLVERS",
+    "constraint": "CONSTRAINTS",
+    "similarity": "SIMILARITIES",
 }
 
 
 class Registry:
-    """The plugins of this process."""
+    """The plugins of this process: files, and installed packages once it is asked."""
 
     def __init__(self) -> None:
-        self.sources: dict[str, CodeSource] = {}
         self._found: dict[str, dict[str, Any]] = {kind: {} for kind in KINDS}
+        self._has_packages = False
 
     def of(self, kind: str) -> Mapping[str, Any]:
         """Return what plugins offer of a kind.
@@ -51,10 +45,19 @@ class Registry:
         Methods and data sets are as ours; of the rest, the :class:`CodeSource` that
         has them.
         """
+        if not self._has_packages:
+            self._has_packages = True
+            self._add_packages()
         return self._found[kind]
 
     def add_file(self, path: Path | str) -> CodeSource:
-        """Add what a Python file offers; see :func:`register_plugin`."""
+        """Add what a Python file offers.
+
+        Raises
+        ------
+        ConfigError
+            If the file cannot be imported, offers nothing, or a name is taken.
+        """
         path = Path(path)
         if not path.is_file():
             raise ConfigError(f"--plugin {path}: there is no such file.")
@@ -69,12 +72,12 @@ class Registry:
         self._add(source, found, f"--plugin {path}")
         return source
 
-    def add_packages(self) -> None:
+    def _add_packages(self) -> None:
         """Add what installed packages offer through entry points."""
         packages = {
             entry.dist.name: entry.dist
-            for group in KINDS.values()
-            for entry in metadata.entry_points(group=group)
+            for kind in KINDS
+            for entry in metadata.entry_points(group=f"symmf.{kind.lower()}")
             if entry.dist is not None
         }
         for name, dist in packages.items():
@@ -86,63 +89,31 @@ class Registry:
             self._add(source, found, what)
 
     def _add(self, source: CodeSource, found: dict[str, Any], what: str) -> None:
-        ours = own_names()
         for kind in KINDS:
             for name, about in found[kind].items():
-                if name in ours[kind]:
+                # Metrics of plugins stand beside ours in the same table.
+                if name in own_table(kind).keys() - self._found[kind].keys():
                     raise ConfigError(
                         f"{what}: {kind}[{name!r}] is a name of symmf's own; give "
                         "this one another name."
                     )
                 thing: Any = source
-                if kind == METHODS:
+                if kind == "METHODS":
                     thing = OutsideMethod(
                         name=name,
                         source=source,
                         parameters=about["names"],
                         others=about["others"],
                     )
-                elif kind == DATASETS:
+                elif kind == "DATASETS":
                     thing = _spec(name, source, about["names"])
                 self._found[kind][name] = thing
-        if found[METRICS]:
+        if found["METRICS"]:
             # Tables are made in this process, from the labels that records keep.
-            source.install([METRICS])
-        self.sources[source.sha256] = source
+            source.install(["METRICS"])
 
 
 REGISTRY = Registry()
-
-
-def register_plugin(path: Path | str) -> CodeSource:
-    """Add what a Python file offers to what this process knows.
-
-    Raises
-    ------
-    ConfigError
-        If the file cannot be imported, offers nothing, or a name is taken.
-    """
-    return REGISTRY.add_file(path)
-
-
-@cache
-def register_packages() -> None:
-    """Add what installed packages offer, once."""
-    REGISTRY.add_packages()
-
-
-def own_names() -> dict[str, set[str]]:
-    """Return the names of symmf's own, by kind."""
-    from symmf import clustering, constraints, datasets, metrics, similarity, solvers
-
-    return {
-        METHODS: set(clustering.METHODS),
-        DATASETS: set(datasets.DATASETS),
-        SOLVERS: set(solvers.SOLVERS),
-        CONSTRAINTS: set(constraints.CONSTRAINTS),
-        SIMILARITIES: set(similarity.SIMILARITIES),
-        METRICS: set(metrics.METRICS) - set(REGISTRY.of(METRICS)),
-    }
 
 
 def sources_of(method: Any, parameters: Mapping[str, Any]) -> tuple[CodeSource, ...]:

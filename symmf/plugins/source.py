@@ -15,13 +15,9 @@ from typing import Any
 
 import numpy as np
 
-METHODS, DATASETS, METRICS = "METHODS", "DATASETS", "METRICS"
-SOLVERS, CONSTRAINTS, SIMILARITIES = "SOLVERS", "CONSTRAINTS", "SIMILARITIES"
-#: What a plugin may offer: a dict of this name in a file, or a group of entry points.
-KINDS = {
-    kind: f"symmf.{kind.lower()}"
-    for kind in (METHODS, DATASETS, SOLVERS, CONSTRAINTS, SIMILARITIES, METRICS)
-}
+#: What a plugin may offer: a dict of this name in a file, or the group of entry points
+#: ``symmf.methods`` and so on.
+KINDS = ("METHODS", "DATASETS", "SOLVERS", "CONSTRAINTS", "SIMILARITIES", "METRICS")
 # Of a plugin file; a program of this size is no plugin.
 LARGEST = 5_000_000
 
@@ -53,39 +49,27 @@ class CodeSource:
 
     def install(self, kinds: Iterable[str]) -> None:
         """Put solvers, sets, similarities or metrics beside ours, in this process."""
+        from symmf.metrics import Metric
+
         for kind in kinds:
-            _table(kind).update(
-                {
-                    name: _as_metric(name, thing) if kind == METRICS else thing
-                    for name, thing in self.objects(kind).items()
-                }
-            )
+            for name, thing in self.objects(kind).items():
+                if kind == "METRICS" and not isinstance(thing, Metric):
+                    thing = Metric(name=name, title=name, function=thing)
+                own_table(kind)[name] = thing
 
 
-def _table(kind: str) -> dict[str, Any]:
-    """Return the table of ours in which a part is looked up where it runs."""
-    from symmf import constraints, metrics, similarity, solvers
+def own_table(kind: str) -> dict[str, Any]:
+    """Return the table in which a kind is looked up by name where it is used."""
+    from symmf import clustering, constraints, datasets, metrics, similarity, solvers
 
-    tables: dict[str, dict[str, Any]] = {
-        SOLVERS: solvers.SOLVERS,
-        CONSTRAINTS: constraints.CONSTRAINTS,
-        SIMILARITIES: similarity.SIMILARITIES,
-        METRICS: metrics.METRICS,
-    }
-    return tables[kind]
-
-
-def _as_metric(name: str, thing: Any) -> Any:
-    from symmf.metrics import Metric
-
-    if isinstance(thing, Metric):
-        return thing
-    return Metric(name=name, title=name, function=thing)
+    owners = (clustering, datasets, solvers, constraints, similarity, metrics)
+    table: dict[str, Any] = getattr(owners[KINDS.index(kind)], kind)
+    return table
 
 
 def entry_points(kind: str, package: str | None = None) -> dict[str, Any]:
     """Load the entry points of a group, or those of one package."""
-    found = metadata.entry_points(group=KINDS[kind])
+    found = metadata.entry_points(group=f"symmf.{kind.lower()}")
     return {
         entry.name: entry.load()
         for entry in found
@@ -146,7 +130,7 @@ def load_data(path: Path, *, source: dict[str, Any], name: str, options: Any) ->
     """Call a function of DATASETS and return its arrays."""
     from symmf.errors import DataError
 
-    found = CodeSource(**source).objects(DATASETS)[name](**options)
+    found = CodeSource(**source).objects("DATASETS")[name](**options)
     if not isinstance(found, tuple) or len(found) != 2:
         raise DataError(f"The data set {name} of {path.name} must return (X, y).")
     X, y = found[0], np.asarray(found[1])
@@ -174,11 +158,11 @@ def _describe(offered: dict[str, Any]) -> dict[str, Any]:
 def _problem(kind: str, name: Any, thing: Any) -> str:
     if not isinstance(name, str) or not re.fullmatch(r"[A-Za-z0-9][\w.]*", name):
         return f"{kind} has the name {name!r}; use letters, digits, dots, underscores"
-    if not callable(thing) and kind != METRICS:
+    if not callable(thing) and kind != "METRICS":
         return f"{kind}[{name!r}] is not a class or function"
-    if kind == METHODS and isinstance(thing, type) and not hasattr(thing, "fit"):
+    if kind == "METHODS" and isinstance(thing, type) and not hasattr(thing, "fit"):
         return f"{kind}[{name!r}] has no method fit"
-    needed = {SOLVERS: "iterates", CONSTRAINTS: "project"}.get(kind)
+    needed = {"SOLVERS": "iterates", "CONSTRAINTS": "project"}.get(kind)
     if needed is not None and not hasattr(thing, needed):
         return f"{kind}[{name!r}] has no method {needed}"
     return ""

@@ -20,7 +20,7 @@ from symmf.experiment.plan import make_plans
 from symmf.experiment.store.trials_table import read_trials
 from symmf.experiment.verify import Agreement, verify_sample
 from symmf.metrics import METRICS
-from symmf.plugins import SklearnMethod, all_datasets, find_method, register_plugin
+from symmf.plugins import SklearnMethod, all_datasets, find_method
 from symmf.plugins.methods import OutsideEstimator
 from symmf.plugins.source import KINDS
 
@@ -35,8 +35,7 @@ def as_before():
     yield
     for kind, before in kept.items():
         found._found[kind] = before
-    found.sources.clear()
-    registry.register_packages.cache_clear()
+    found._has_packages = False
 
 
 def plugin(folder, text, name="mine.py"):
@@ -58,7 +57,7 @@ GOOD = MINE.format(body="self.labels_ = np.arange(len(X)) % self.k + self.shift"
 
 
 def test_the_example_runs_and_is_kept_like_ours(tmp_path, pool):
-    source = register_plugin(EXAMPLES / "my_methods.py")
+    source = registry.REGISTRY.add_file(EXAMPLES / "my_methods.py")
     summary, (plan,) = run_config(EXAMPLES / "my_study.yaml", tmp_path, pool)
     assert summary.exit_code == 0
     table = pd.read_csv(plan.store.folder / "trials.csv")
@@ -129,14 +128,14 @@ def test_the_digest_of_a_plugin_is_in_the_key(tmp_path):
     config = write_config(tmp_path, "[mine, kmeans]")
     keys = []
     for text in (GOOD, GOOD + "# changed\n"):
-        register_plugin(plugin(tmp_path, text))
+        registry.REGISTRY.add_file(plugin(tmp_path, text))
         (plan,) = make_plans([config], results=tmp_path)
         keys.append({t.key: t.method for t in plan.trials})
     both = keys[0].keys() & keys[1].keys()
     assert {keys[0][key] for key in both} == {"kmeans"}
     elsewhere = tmp_path / "elsewhere"
     elsewhere.mkdir()
-    register_plugin(plugin(elsewhere, GOOD))
+    registry.REGISTRY.add_file(plugin(elsewhere, GOOD))
     (plan,) = make_plans([config], results=tmp_path)
     assert {t.key: t.method for t in plan.trials} == keys[0]
 
@@ -161,7 +160,7 @@ def test_the_digest_of_a_plugin_is_in_the_key(tmp_path):
 def test_a_broken_plugin_gets_a_sentence(tmp_path, text, sentence):
     path = plugin(tmp_path, text)
     with pytest.raises(ConfigError) as caught:
-        register_plugin(path)
+        registry.REGISTRY.add_file(path)
     assert sentence in str(caught.value)
     assert str(caught.value).startswith(f"--plugin {path}")
 
@@ -169,9 +168,9 @@ def test_a_broken_plugin_gets_a_sentence(tmp_path, text, sentence):
 def test_an_endless_import_ends(tmp_path, monkeypatch):
     monkeypatch.setattr(registry, "IMPORT_SECONDS", 0.5)
     with pytest.raises(ConfigError, match=r"took more than 0\.5 seconds"):
-        register_plugin(plugin(tmp_path, "while True: pass\n"))
+        registry.REGISTRY.add_file(plugin(tmp_path, "while True: pass\n"))
     with pytest.raises(ConfigError, match="there is no such file"):
-        register_plugin(tmp_path / "absent.py")
+        registry.REGISTRY.add_file(tmp_path / "absent.py")
 
 
 @pytest.mark.parametrize(
@@ -186,7 +185,7 @@ def test_an_endless_import_ends(tmp_path, monkeypatch):
     ],
 )
 def test_a_broken_method_is_a_failed_trial(tmp_path, pool, body, status, message):
-    register_plugin(plugin(tmp_path, MINE.format(body=body)))
+    registry.REGISTRY.add_file(plugin(tmp_path, MINE.format(body=body)))
     config = write_config(
         tmp_path, "[mine]", trials="1", n_clusters="2", limits="{seconds: 2}"
     )
@@ -199,11 +198,11 @@ def test_a_broken_method_is_a_failed_trial(tmp_path, pool, body, status, message
 
 
 def test_replay_asks_for_the_plugin(tmp_path, pool):
-    register_plugin(plugin(tmp_path, GOOD))
+    registry.REGISTRY.add_file(plugin(tmp_path, GOOD))
     config = write_config(tmp_path, "[mine]", trials="1", n_clusters="2")
     _, (plan,) = run_config(config, tmp_path, pool)
     kept = find_trial([tmp_path], plan.store.list_keys()[0])
-    register_plugin(plugin(tmp_path, GOOD + "# changed\n"))
+    registry.REGISTRY.add_file(plugin(tmp_path, GOOD + "# changed\n"))
     with pytest.raises(ConfigError, match="is not the code the trial was made with"):
         replay(kept, pool)
     registry.REGISTRY._found["METHODS"].clear()
@@ -253,7 +252,7 @@ def test_installed_packages_offer_methods(tmp_path, monkeypatch):
         "[symmf.methods]\nmine = outsider:Mine\n[symmf.datasets]\nfew = outsider:data\n"
     )
     monkeypatch.syspath_prepend(str(tmp_path))
-    registry.register_packages.cache_clear()
+    registry.REGISTRY._has_packages = False
     method = find_method("mine")
     assert method.identity() | {"sha256": ""} == {
         "name": "outsider",
@@ -314,7 +313,7 @@ def test_solvers_sets_similarities_and_metrics_come_by_name(tmp_path, pool):
     )
     config = write_config(tmp_path, entry, trials="1", n_clusters="2")
     _, (before,) = run_config(config, tmp_path, pool, only=["kmeans"])
-    register_plugin(plugin(tmp_path, PARTS))
+    registry.REGISTRY.add_file(plugin(tmp_path, PARTS))
     try:
         summary, (plan,) = run_config(config, tmp_path, pool)
         assert (summary.failed, summary.ran) == (0, 1)
@@ -325,7 +324,7 @@ def test_solvers_sets_similarities_and_metrics_come_by_name(tmp_path, pool):
         assert rows["purity"].between(0.2, 1).all()
         (key,) = [t.key for t in plan.trials if t.method == "symmf"]
         assert plan.facts.plugins["symmf"]["name"] == "mine"
-        register_plugin(plugin(tmp_path, PARTS + "# changed\n"))
+        registry.REGISTRY.add_file(plugin(tmp_path, PARTS + "# changed\n"))
         (changed,) = make_plans([config], results=tmp_path)
         keys = {t.method: t.key for t in changed.trials}
         assert keys["symmf"] != key

@@ -11,6 +11,7 @@ import signal
 import subprocess
 import sys
 import time
+from types import SimpleNamespace
 
 import h5py
 import numpy as np
@@ -23,7 +24,7 @@ from hypothesis.extra import numpy as arrays
 from symmf.common import files
 from symmf.errors import DataError, InputError, SymmfError
 from symmf.experiment.config.grid import expand
-from symmf.experiment.events import Event, EventLog
+from symmf.experiment.events import Journal
 from symmf.experiment.store.folder import (
     ExperimentStore,
     list_experiments,
@@ -172,6 +173,7 @@ def test_a_folder_that_cannot_be_written_is_explained(tmp_path):
 HOLD = """
 import sys, time
 from pathlib import Path
+from types import SimpleNamespace
 from symmf.experiment.store.lock import FolderLock
 with FolderLock(Path(sys.argv[1])):
     print("held", flush=True)
@@ -208,7 +210,8 @@ def test_a_full_disk_at_lock_log_and_description_is_a_sentence(tmp_path, monkeyp
 
     store = ExperimentStore(tmp_path / "study")
     store.prepare()
-    log = EventLog(store.folder)
+    (store.folder / "events.jsonl").symlink_to("/dev/full")
+    journal = Journal(SimpleNamespace(name="x", store=store), None)
     monkeypatch.setattr("os.pwrite", full)
     path = re.escape(str(store.folder / "run.lock"))
     with (
@@ -221,9 +224,8 @@ def test_a_full_disk_at_lock_log_and_description_is_a_sentence(tmp_path, monkeyp
     path = re.escape(str(store.folder / "provenance.json"))
     with pytest.raises(SymmfError, match=f"{path} could not be written: No space"):
         store.write_description(CONFIG, FACTS, {})
-    monkeypatch.setattr("os.write", full)
-    log(Event(kind="notice", experiment="x"))  # ends the log, not the run
-    log(Event(kind="notice", experiment="x"))
+    journal.tell("notice")  # ends the log, not the run
+    journal.tell("notice")
     monkeypatch.undo()
     left = sorted(p.name for p in store.folder.iterdir())
     assert left == ["events.jsonl", "records", "run.lock"]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import types
 import typing
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -144,22 +143,13 @@ def _sentence(
 def keys(model: type[BaseModel], place: YamlPath) -> list[str]:
     """Return the keys known beside the last part of ``place``."""
     for part in place[:-1]:
-        if isinstance(part, int):
-            continue
-        fields = {info.alias or name: info for name, info in model.model_fields.items()}
-        inner = _model_in(fields[str(part)].annotation) if str(part) in fields else None
-        if inner is None:
-            return []
-        model = inner
+        if isinstance(part, str):
+            model = _model_in(model.model_fields[part].annotation) or model
     return [info.alias or name for name, info in model.model_fields.items()]
 
 
 def _model_in(annotation: Any) -> type[BaseModel] | None:
+    """Return the part of the file that a type such as ``list[Part] | None`` holds."""
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
         return annotation
-    origin = typing.get_origin(annotation)
-    if origin in (list, typing.Union, types.UnionType, typing.Annotated):
-        for argument in typing.get_args(annotation):
-            if found := _model_in(argument):
-                return found
-    return None
+    return next(filter(None, map(_model_in, typing.get_args(annotation))), None)

@@ -18,7 +18,7 @@ from symmf.experiment.config.model import (
     ExperimentConfig,
     MethodEntry,
 )
-from symmf.experiment.data import FEATURES, FILE, FILE_OPTIONS, LEARN_FROM, MEMBERS
+from symmf.experiment.data import FEATURES, FILE, LEARN_FROM, MEMBERS, file_options
 from symmf.experiment.values import canonical_json
 from symmf.paper.roles import Role
 from symmf.paper.values import PAPER_ROWS, ROWS
@@ -105,7 +105,7 @@ def _check_options(
     problems: Problems,
 ) -> None:
     """Refuse options that a data set, or a file (no ``spec``), does not have."""
-    known = list(FILE_OPTIONS if spec is None else spec.options)
+    known = list(file_options() if spec is None else spec.options)
     what = "a file" if spec is None else f'the data set "{entry.name}"'
     for option, value in options.items():
         here = (*place, option)

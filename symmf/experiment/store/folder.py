@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import logging
 from collections.abc import Iterable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ from symmf.common.files import (
     own_file,
     read_text,
     remove_stale_temporaries,
+    sync_to_disk,
     write_atomically,
 )
 from symmf.common.yaml import read_yaml
@@ -29,6 +31,8 @@ from symmf.experiment.store.layout import (
 from symmf.experiment.store.places import experiment_folders
 from symmf.experiment.store.record_file import read_record, to_bytes
 from symmf.experiment.values import Record, Trial
+
+SYNC_THREADS = 8
 
 logger = logging.getLogger(__name__)
 
@@ -90,9 +94,16 @@ class ExperimentStore:
             logger.warning("A record counts as missing: %s", error)
             return None
 
-    def write(self, record: Record) -> None:
-        """Write a record under its key."""
-        self.write_file(self.path(record.key), to_bytes(record))
+    def write(self, record: Record, *, sync: bool = True) -> None:
+        """Write a record under its key; without ``sync`` call :meth:`sync` later."""
+        self.write_file(self.path(record.key), to_bytes(record), sync=sync)
+
+    def sync(self, keys: Iterable[str]) -> None:
+        """Bring records to the disk, and then the folder that names them."""
+        # Flushes that wait together are committed together by the file system.
+        with ThreadPoolExecutor(SYNC_THREADS) as threads:
+            list(threads.map(_sync, map(self.path, keys)))
+        _sync(self.records_folder)
 
     def discard(self, key: str) -> None:
         """Delete a record, if it is there."""
@@ -190,6 +201,15 @@ class Beside:
     trials: list[Trial] = field(default_factory=list)
     records: dict[str, Record] = field(default_factory=dict)
     others: int = 0
+
+
+def _sync(path: Path) -> None:
+    try:
+        sync_to_disk(path)
+    except FileNotFoundError:
+        return  # removed meanwhile: nothing to lose
+    except OSError as error:
+        raise cannot_write(path, error) from error
 
 
 def cannot_write(path: Path, error: OSError) -> SymmfError:

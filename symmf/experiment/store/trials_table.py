@@ -236,11 +236,7 @@ def _typed(frame: pd.DataFrame, columns: Mapping[str, Kind]) -> pd.DataFrame:
 
 def _numbers(cells: pd.Series[Any]) -> FloatArray:
     # Not pandas' own parser: its last bits depend on its version.
-    texts = cells.to_numpy(dtype=object)
-    try:
-        return np.where(texts == "", "nan", texts).astype(float)
-    except ValueError:
-        return np.array([_number(text) for text in texts])
+    return np.array([_number(text) for text in cells], dtype=float)
 
 
 def _number(text: object) -> float:
@@ -277,26 +273,14 @@ def _csv(frame: pd.DataFrame) -> str:
     return str(frame.to_csv(index=False, lineterminator="\n"))
 
 
-def tables_are_whole(
+def is_whole(
     folder: Path, trials: Iterable[Trial], records: Mapping[str, Record]
 ) -> bool:
-    """Tell whether the files have the rows they ought to have, without scoring.
-
-    A table that was cut, emptied, replaced or never written is found; a number that
-    was changed by hand is not.
-    """
-    shown = [trial for trial in _sorted(trials) if trial.key in records]
-    points = sum(len(thin(_length(records[t.key].outcome.error))) for t in shown)
-    names = [TRIALS_FILE, TRACES_FILE] if points else [TRIALS_FILE]
+    """Tell whether the tables are current, can be read and list these trials."""
+    keys = [trial.key for trial in _sorted(trials) if trial.key in records]
     try:
-        table, traces = _read_files(folder)
-        return (
-            list(zip(table["key"], table["trial"], strict=True))
-            == [(trial.key, trial.trial) for trial in shown]
-            and len(traces) == points
-            and all(read_text(folder / name).endswith("\n") for name in names)
-        )
-    except (OSError, SymmfError):
+        return is_current(folder) and list(_read_files(folder)[0]["key"]) == keys
+    except SymmfError:
         return False
 
 
