@@ -276,11 +276,23 @@ def _csv(frame: pd.DataFrame) -> str:
 def is_whole(
     folder: Path, trials: Iterable[Trial], records: Mapping[str, Record]
 ) -> bool:
-    """Tell whether the tables are current, can be read and list these trials."""
-    keys = [trial.key for trial in _sorted(trials) if trial.key in records]
+    """Tell whether the tables are current and have the rows they ought to have.
+
+    A table that was cut, emptied, replaced or never written is found; a number that
+    was changed by hand is not.
+    """
+    shown = [trial for trial in _sorted(trials) if trial.key in records]
+    points = sum(len(thin(_length(records[t.key].outcome.error))) for t in shown)
+    names = [TRIALS_FILE, TRACES_FILE] if points else [TRIALS_FILE]
     try:
-        return is_current(folder) and list(_read_files(folder)[0]["key"]) == keys
-    except SymmfError:
+        table, traces = _read_files(folder)
+        return (
+            is_current(folder)
+            and list(table["key"]) == [trial.key for trial in shown]
+            and len(traces) == points
+            and all(read_text(folder / name).endswith("\n") for name in names)
+        )
+    except (OSError, SymmfError):
         return False
 
 
