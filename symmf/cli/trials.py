@@ -62,23 +62,23 @@ def replay(context: click.Context, key: str, reference: bool, results: Path) -> 
     found = _find(key, results, reference=reference)
     trial, row = found.trial, found.row
     say(f"{trial.experiment}: {trial.title} ({trial.key[:12]})")
-    again = run_again(found)
+    outcome, differences = run_again(found)
     if row["status"] != "ok":
         say(
             f"  recorded {row['status']}: {row['message'] or 'no message'}\n"
-            f"  again    {again.outcome.status}: {again.outcome.message or 'a result'}"
+            f"  again    {outcome.status}: {outcome.message or 'a result'}"
         )
         say("The trial had no result, so there is nothing to compare.", err=True)
         context.exit(1)
     for name, value in found.scores.items():
-        new = again.outcome.scores.get(name)
+        new = outcome.scores.get(name)
         say(f"  {name:8} recorded {value!r}  again {new!r}")
-    if again.same:
+    if not differences:
         say("Same result.")
         return
-    say(f"Different: {', '.join(again.differences)}.", err=True)
-    if not again.outcome.ok:
-        say(f"  now {again.outcome.status}: {again.outcome.message}", err=True)
+    say(f"Different: {', '.join(differences)}.", err=True)
+    if not outcome.ok:
+        say(f"  now {outcome.status}: {outcome.message}", err=True)
     context.exit(1)
 
 

@@ -223,21 +223,12 @@ def _is_empty(value: Any) -> bool:
 # Running again
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Replay:
-    """The new outcome and what differs from what was kept."""
-
-    outcome: Outcome
-    differences: tuple[str, ...]
-
-    @property
-    def same(self) -> bool:
-        """Whether everything that was kept came out again."""
-        return not self.differences
-
-
-def replay(found: Finished, backend: Backend | None = None) -> Replay:
+def replay(
+    found: Finished, backend: Backend | None = None
+) -> tuple[Outcome, tuple[str, ...]]:
     """Run a finished trial again, in a process of its own or on ``backend``.
+
+    Return the new outcome and what in it differs from what was kept.
 
     Raises
     ------
@@ -251,7 +242,7 @@ def replay(found: Finished, backend: Backend | None = None) -> Replay:
     if isinstance(outcome, SymmfError):
         raise outcome
     new = row_of(Record(trial=found.trial, outcome=outcome))
-    return Replay(outcome=outcome, differences=compare_rows(found.row, new))
+    return outcome, compare_rows(found.row, new)
 
 
 def run_again(

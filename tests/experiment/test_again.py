@@ -54,20 +54,17 @@ def test_a_row_is_enough_to_run_a_trial_again(study, pool):
     for key, status in zip(rows["key"], rows["status"], strict=True):
         found = find_trial([reference], key[:16])
         assert found.trial.key == found.row["key"] == key
-        again = replay(found, pool)
-        assert again.same
-        assert again.outcome.status == status
+        outcome, differences = replay(found, pool)
+        assert not differences
+        assert outcome.status == status
 
 
 def test_what_differs_is_named(study, pool):
     folder = study / "reference" / "tiny"
     key = change(folder, ac="0.123", labels_sha256="0" * 64, n_iter="7")
-    again = replay(find_trial([folder.parent], key), pool)
-    assert again.differences[:2] == (
-        "labels",
-        f"ac 0.123 -> {again.outcome.scores['ac']}",
-    )
-    assert again.differences[2].startswith("n_iter 7 -> ")
+    outcome, differences = replay(find_trial([folder.parent], key), pool)
+    assert differences[:2] == ("labels", f"ac 0.123 -> {outcome.scores['ac']}")
+    assert differences[2].startswith("n_iter 7 -> ")
 
 
 def test_a_method_whose_numbers_changed_by_design_is_told(

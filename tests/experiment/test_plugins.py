@@ -70,7 +70,7 @@ def test_the_example_runs_and_is_kept_like_ours(tmp_path, pool):
     assert source.version == "1.0"
     trial = next(t for t in plan.trials if t.method == "spherical_kmeans")
     assert plan.store.trials() == plan.trials
-    assert replay(find_trial([tmp_path], trial.key), pool).same
+    assert not replay(find_trial([tmp_path], trial.key), pool)[1]
     shutil.rmtree(plan.store.records_folder)
     (found,) = verify_sample(tmp_path, 5, backend=pool)
     assert found.count(Agreement.EQUAL) == 5

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 import traceback
 import warnings
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -144,36 +144,33 @@ def _read_fit(estimator: Any) -> dict[str, Any]:
     """
     fitted = getattr(estimator, "inner", estimator)
     history = getattr(fitted, "history_", None)
-    traces = dict.fromkeys(("error", "split_error", "seconds"))
-    for name in traces:
-        by_key = history.get(name) if isinstance(history, Mapping) else None
-        traces[name] = _trace(getattr(history, name, by_key))
     if isinstance(history, (list, np.ndarray)):
-        traces["error"] = _trace(history)
+        history = {"error": history}
+    traces = {
+        name: history.get(name) if isinstance(history, Mapping) else None
+        for name in ("error", "split_error", "seconds")
+    }
+    error, split_error, seconds = (
+        _converted(_floats, getattr(history, name, value))
+        for name, value in traces.items()
+    )
+    words = {n: getattr(fitted, f"{n}_", "") for n in ("stop", "solver", "matrix")}
     return {
-        **{name: _text(fitted, f"{name}_") for name in ("stop", "solver", "matrix")},
-        "n_iter": _number(int, getattr(fitted, "n_iter_", None)),
-        "objective": _number(float, getattr(fitted, "objective_", None)),
-        "error": traces["error"],
-        "split_error": traces["split_error"],
-        "trace_seconds": traces["seconds"],
+        **{n: str(text) if isinstance(text, str) else "" for n, text in words.items()},
+        "n_iter": _converted(int, getattr(fitted, "n_iter_", None)),
+        "objective": _converted(float, getattr(fitted, "objective_", None)),
+        "error": error,
+        "split_error": split_error,
+        "trace_seconds": seconds,
     }
 
 
-def _text(fitted: Any, name: str) -> str:
-    found = getattr(fitted, name, "")
-    return str(found) if isinstance(found, str) else ""
-
-
-def _number(kind: type, value: Any) -> Any:
+def _converted(convert: Callable[[Any], Any], value: Any) -> Any:
     try:
-        return None if value is None else kind(value)
+        return None if value is None else convert(value)
     except (TypeError, ValueError, OverflowError):
         return None
 
 
-def _trace(values: Any) -> FloatArray | None:
-    try:
-        return None if values is None else np.asarray(values, dtype=np.float64).ravel()
-    except (TypeError, ValueError):
-        return None
+def _floats(values: Any) -> FloatArray:
+    return np.asarray(values, dtype=np.float64).ravel()

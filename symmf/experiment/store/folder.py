@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -53,10 +54,8 @@ class ExperimentStore:
         """Make the folders, or say in a sentence why that is not possible."""
         make_writable(self.folder)
         # Not tried by writing: a touched folder would look as if records were new.
-        try:
+        with writing(self.records_folder):
             self.records_folder.mkdir(exist_ok=True)
-        except OSError as error:
-            raise cannot_write(self.records_folder, error) from error
 
     def clean(self) -> None:
         """Remove stale temporary files; for the holder of the folder's lock only."""
@@ -67,10 +66,8 @@ class ExperimentStore:
         self, path: Path, content: bytes | str, *, sync: bool = True
     ) -> None:
         """Write a file of the folder, whole or not at all, or raise a sentence."""
-        try:
+        with writing(path):
             write_atomically(path, content, sync=sync)
-        except OSError as error:
-            raise cannot_write(path, error) from error
 
     # Records
 
@@ -204,21 +201,22 @@ class Beside:
 
 
 def _sync(path: Path) -> None:
-    try:
+    # A record that was removed meanwhile is nothing to lose.
+    with writing(path), suppress(FileNotFoundError):
         sync_to_disk(path)
-    except FileNotFoundError:
-        return  # removed meanwhile: nothing to lose
+
+
+@contextmanager
+def writing(path: Path) -> Iterator[None]:
+    """Turn a failure to write a file of the results into a sentence."""
+    try:
+        yield
     except OSError as error:
-        raise cannot_write(path, error) from error
-
-
-def cannot_write(path: Path, error: OSError) -> SymmfError:
-    """Return the sentence for a file of the results that could not be written."""
-    return SymmfError(
-        f"{path} could not be written: {error.strerror or error}. What is there is "
-        "whole; make room, or make the folder writable, and repeat the same command "
-        "to continue."
-    )
+        raise SymmfError(
+            f"{path} could not be written: {error.strerror or error}. What is there is "
+            "whole; make room, or make the folder writable, and repeat the same "
+            "command to continue."
+        ) from error
 
 
 def list_experiments(results: Path | str) -> list[ExperimentStore]:

@@ -35,26 +35,30 @@ class FolderLock:
         self._handle: int | None = None
 
     def __enter__(self) -> Self:
-        path = self.folder / LOCK_FILE
-        try:
-            with ExitStack() as stack:
-                handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
-                stack.callback(os.close, handle)
-                _acquire(handle)
-                os.ftruncate(handle, 0)
-                os.pwrite(handle, json.dumps(_this_process()).encode(), 0)
-                stack.pop_all()
-        except BlockingIOError:
-            raise InputError(
-                f"{self.folder} is in use by {holder_sentence(self.folder)}. "
-                "Wait until it has finished, or stop it; then repeat the command."
-            ) from None
-        except OSError as error:
-            from symmf.experiment.store.folder import cannot_write
+        from symmf.experiment.store.folder import writing
 
-            raise cannot_write(path, error) from error
+        path = self.folder / LOCK_FILE
+        with writing(path), ExitStack() as stack:
+            handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
+            stack.callback(os.close, handle)
+            self._acquire(handle)
+            os.ftruncate(handle, 0)
+            os.pwrite(handle, json.dumps(_this_process()).encode(), 0)
+            stack.pop_all()
         self._handle = handle
         return self
+
+    def _acquire(self, handle: int, attempts: int = 4) -> None:
+        # `is_locked` takes the lock for an instant; that is no reason to give up.
+        for _ in range(attempts):
+            with suppress(BlockingIOError):
+                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                return
+            time.sleep(0.05)
+        raise InputError(
+            f"{self.folder} is in use by {holder_sentence(self.folder)}. "
+            "Wait until it has finished, or stop it; then repeat the command."
+        )
 
     def __exit__(self, *_: object) -> None:
         if self._handle is not None:
@@ -75,19 +79,6 @@ def _this_process() -> dict[str, Any]:
         "since": now(),
         "command": " ".join(sys.argv),
     }
-
-
-def _acquire(handle: int, attempts: int = 4) -> None:
-    # `is_locked` takes the lock for an instant; that is no reason to give up.
-    for remaining in reversed(range(attempts)):
-        try:
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            if not remaining:
-                raise
-            time.sleep(0.05)
-        else:
-            return
 
 
 def is_locked(folder: Path) -> bool:
