@@ -375,27 +375,27 @@ def read_config(
     settings : sequence of "key=value"
         Changes made before validation, as with ``--set``.
     """
-    document = read_yaml(path)
-    if isinstance(document.data, dict):
-        document.data.setdefault("name", Path(path).stem)
+    document, folder = read_yaml(path), Path(path).parent
+    _check_keys(document)
+    document.data.setdefault("name", Path(path).stem)
     document = apply_settings(document, settings)
-    _place_file(document, Path(path).parent)
-    _take_published(document, Path(path).parent)
+    match document.data:
+        case {"dataset": {"file": str(file)} as dataset}:
+            # It is written relative to the YAML.
+            dataset[FILE] = str((folder / file).absolute())
+    match document.data:
+        case {"published": str(file)}:
+            # Taken in, so that it travels along.
+            document.data["published"] = read_yaml(folder / file).data
     return validate(document), document
 
 
-def _place_file(document: Document, folder: Path) -> None:
-    """Make the path of a data file absolute: it is written relative to the YAML."""
-    data = document.data.get("dataset") if isinstance(document.data, dict) else None
-    if isinstance(data, dict) and isinstance(data.get(FILE), str):
-        data[FILE] = str((folder / data[FILE]).absolute())
-
-
-def _take_published(document: Document, folder: Path) -> None:
-    """Take published values from a file of their own, so that they travel along."""
-    data = document.data
-    if isinstance(data, dict) and isinstance(data.get("published"), str):
-        data["published"] = read_yaml(folder / data["published"]).data
+def _check_keys(document: Document) -> None:
+    if not isinstance(document.data, dict):
+        raise ConfigError(
+            f"{document.source}: an experiment file is a list of `key: value` lines, "
+            "with at least the keys dataset, n_clusters and methods."
+        )
 
 
 def load_config(path: Path | str, settings: Sequence[str] = ()) -> ExperimentConfig:
@@ -405,11 +405,7 @@ def load_config(path: Path | str, settings: Sequence[str] = ()) -> ExperimentCon
 
 def validate(document: Document) -> ExperimentConfig:
     """Turn plain data into a config, or raise sentences with line numbers."""
-    if not isinstance(document.data, dict):
-        raise ConfigError(
-            f"{document.source}: an experiment file is a list of `key: value` lines, "
-            "with at least the keys dataset, n_clusters and methods."
-        )
+    _check_keys(document)
     try:
         return ExperimentConfig.model_validate(document.data)
     except ValidationError as error:

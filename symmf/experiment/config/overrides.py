@@ -22,13 +22,8 @@ def apply_settings(document: Document, settings: Sequence[str]) -> Document:
     from 0 or, among methods, by its name: ``methods.symmf.parameters.max_iter=50``.
     Values are YAML, so ``1e-3`` is a number and ``[2, 10]`` a list.
     """
-    if not settings or not isinstance(document.data, dict):
-        return document
-    data, lines, words = (
-        deepcopy(document.data),
-        dict(document.lines),
-        dict(document.words),
-    )
+    data = deepcopy(document.data)
+    lines, words = dict(document.lines), dict(document.words)
     for setting in settings:
         path, sign, text = setting.partition("=")
         if not sign or not path.strip():
