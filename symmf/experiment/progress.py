@@ -148,6 +148,9 @@ def _status(folder: Path, reference: Path | None) -> StatusLine:
             done = max(len(final) - beside, 0)
             failed = sum(row["status"] != Status.OK for row in final)
             seconds = sum(_number(row["seconds"]) or 0.0 for row in final)
+            # A similarity that trials share was built once; tables before have none.
+            built = [_number(row.get("similarity_seconds", "")) or 0.0 for row in final]
+            seconds -= sum(built) - sum(set(built))
         left = 0.0 if done >= total else _left(folder, reference)
     except SymmfError as error:
         return StatusLine(experiment=folder.name, state=str(error))

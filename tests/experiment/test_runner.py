@@ -26,7 +26,7 @@ from symmf.experiment.run.trial import drawn_rows
 from symmf.experiment.runner import run
 from symmf.experiment.store.folder import ExperimentStore
 from symmf.experiment.store.lock import FolderLock
-from symmf.experiment.store.trials_table import read_trials
+from symmf.experiment.store.trials_table import read_trials, time_spent
 from symmf.experiment.values import Record, Status
 
 pytestmark = pytest.mark.usefixtures("methods")
@@ -93,6 +93,10 @@ def test_the_methods_of_a_draw_share_their_similarity(tmp_path):
     assert (found["symnmf"] == found["snmf"]).all()
     assert found["snmf"].is_unique
     assert (found["kmeans"] == "").all()
+    spent = time_spent(read_trials(tmp_path / "tiny"))
+    assert spent < table(tmp_path)["seconds"].sum()
+    (line,) = survey(tmp_path)
+    assert line.seconds == pytest.approx(spent)
 
 
 def test_an_interrupted_experiment_continues_to_the_same_tables(tmp_path, pool):

@@ -333,6 +333,20 @@ def rows_by_key(table: pd.DataFrame) -> dict[str, dict[str, Any]]:
     return {row["key"]: row for row in rows}
 
 
+def time_spent(table: pd.DataFrame) -> float:
+    """Return the seconds that trials took; a similarity they share counts once.
+
+    Examples
+    --------
+    >>> columns = {"seconds": [5.0, 4.0, 1.0], "similarity_seconds": [3.0, 3.0, None]}
+    >>> time_spent(pd.DataFrame(columns))
+    7.0
+    """
+    built = table["similarity_seconds"].dropna()
+    # Whoever takes a similarity again has the seconds of who built it, to the last bit.
+    return float(table["seconds"].sum() - built[built.duplicated()].sum())
+
+
 def _sorted(trials: Iterable[Trial]) -> list[Trial]:
     """Sort by K, method in config order, lambda, trial."""
     trials = list(trials)

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from symmf import __version__
+from symmf.experiment.store.trials_table import time_spent
 from symmf.paper.roles import Role
 from symmf.paper.values import DATASET_TITLES, METRIC_TITLES, ROWS
 from symmf.reporting.plots.base import Drawing
@@ -55,7 +56,7 @@ def _facts(results: Results) -> dict[str, Any]:
         "metrics": list(METRIC_TITLES.values()),
         "n_experiments": len(of_paper),
         "n_trials": sum(len(e.trials) for e in of_paper),
-        "hours": sum(e.trials["seconds"].sum() for e in of_paper) / 3600,
+        "hours": sum(time_spent(e.trials) for e in of_paper) / 3600,
         "environment": _environment(results),
         "findings": findings(results),
         "claims": [each.as_record() for each in ledger if not each.claim.proved],
