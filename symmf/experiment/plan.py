@@ -59,9 +59,7 @@ class Plan:
     @cached_property
     def records(self) -> dict[str, Record]:
         """What is finished, by key; read from the folder when first asked for."""
-        keys = dict.fromkeys(trial.key for trial in self.trials)
-        found = {key: self.store.read(key) for key in keys}
-        return {key: record for key, record in found.items() if record is not None}
+        return self.store.records(self.trials)
 
     @cached_property
     def beside(self) -> Beside:

@@ -18,6 +18,7 @@ from symmf.experiment.store.trials_table import (
     write_trials,
 )
 from symmf.experiment.values import Job, Outcome, Record, now
+from symmf.plugins import all_datasets
 
 # Seconds after which the tables of a long run are brought up to date.
 REFRESH = 60.0
@@ -106,20 +107,11 @@ def _is_described(plan: Plan) -> bool:
 
 
 def _about_data(plan: Plan) -> dict[str, Any]:
-    data = plan.data
-    if not plan.facts.members:
-        return {
-            "name": data.name,
-            "title": data.title,
-            "n_samples": data.n_samples,
-            "n_features": data.n_features,
-            "n_classes": data.n_classes,
-        }
-    from symmf.plugins import all_datasets
-
+    data, members = plan.data, plan.facts.members
+    sizes = {"n_features": data.n_features, "n_classes": data.n_classes}
     return {
         "name": data.name,
-        "title": all_datasets()[data.name].title,
-        "n_members": len(plan.datasets),
+        "title": all_datasets()[data.name].title if members else data.title,
         "n_samples": plan.facts.n_samples,
+        **({"n_members": len(members)} if members else sizes),
     }

@@ -56,6 +56,12 @@ class Problems:
         number = int(where[5:]) if where.startswith("line ") else 0
         self._found.setdefault(f"{where}: {sentence}", (number == 0, number))
 
+    def unknown(
+        self, place: YamlPath, what: str, name: object, known: Iterable[str]
+    ) -> None:
+        """Note a name that is not known: ``what`` says there is none, and of what."""
+        self.add(place, f'{what} "{name}"; {hint(str(name), known)}')
+
     def error(self) -> ConfigError | None:
         """Return everything noted as one error, or None."""
         if not self._found:

@@ -113,8 +113,7 @@ def _check_options(
             _check_steps(value if isinstance(value, list) else [value], here, problems)
         elif option == LEARN_FROM and spec is not None and spec.wider:
             if value not in list(spec.wider):
-                near = hint(str(value), spec.wider)
-                problems.add(here, f"{LEARN_FROM} cannot be {shown(value)}; {near}")
+                problems.unknown(here, f"{LEARN_FROM} cannot be", value, spec.wider)
             if FEATURES not in options:
                 text = f"{LEARN_FROM} is for steps under {FEATURES}; name them."
                 problems.add(here, text)
@@ -191,11 +190,10 @@ def _method(
     """Return an entry completed, its parameters checked against the estimator."""
     if entry.preprocess is not None:
         _check_steps(entry.preprocess, (*place, "preprocess"), problems)
-    if entry.paper_row is not None and entry.paper_row not in (*ROWS, NO_ROW):
-        near = hint(entry.paper_row, [*ROWS, NO_ROW])
-        problems.add(
-            (*place, "paper_row"), f'the paper has no row "{entry.paper_row}"; {near}'
-        )
+    known_rows = (*ROWS, NO_ROW)
+    if entry.paper_row is not None and entry.paper_row not in known_rows:
+        here = (*place, "paper_row")
+        problems.unknown(here, "the paper has no row", entry.paper_row, known_rows)
     estimator = _find(entry.method, place, problems)
     if estimator is None:
         return entry
@@ -320,7 +318,7 @@ def _check_names(
         named |= {(*place, j): name for j, name in enumerate(panel.methods)}
     for where, name in named.items():
         if name is not None and name not in known:
-            problems.add(where, f'no method is called "{name}"; {hint(name, known)}')
+            problems.unknown(where, "no method is called", name, known)
 
 
 def _check_steps(steps: Sequence[Any], place: YamlPath, problems: Problems) -> None:
@@ -328,5 +326,5 @@ def _check_steps(steps: Sequence[Any], place: YamlPath, problems: Problems) -> N
 
     for i, step in enumerate(steps):
         if not isinstance(step, str) or step not in PREPROCESS:
-            near = hint(str(step), PREPROCESS)
-            problems.add((*place, i), f'there is no preprocessing "{step}"; {near}')
+            what = "there is no preprocessing"
+            problems.unknown((*place, i), what, step, PREPROCESS)

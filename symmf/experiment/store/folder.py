@@ -116,6 +116,12 @@ class ExperimentStore:
         if path.exists():
             path.rename(aside)
 
+    def records(self, trials: Iterable[Trial]) -> dict[str, Record]:
+        """Return the records of trials, by key, as far as there are any."""
+        keys = dict.fromkeys(trial.key for trial in trials)
+        found = {key: self.read(key) for key in keys}
+        return {key: record for key, record in found.items() if record is not None}
+
     def finished(self) -> tuple[list[Trial], dict[str, Record]]:
         """Return the trials that the tables list, and the records there are.
 
@@ -125,9 +131,7 @@ class ExperimentStore:
         config, facts = self.described()
         grid = self.trials()
         beside = self.read_beside(config, facts, grid)
-        read = {key: self.read(key) for key in {trial.key for trial in grid}}
-        records = {key: record for key, record in read.items() if record is not None}
-        return [*grid, *beside.trials], {**beside.records, **records}
+        return [*grid, *beside.trials], {**beside.records, **self.records(grid)}
 
     def read_beside(
         self, config: ExperimentConfig, facts: Facts, grid: Iterable[Trial]
