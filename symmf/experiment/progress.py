@@ -10,6 +10,7 @@ import csv
 import importlib.util
 import json
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
@@ -47,21 +48,19 @@ def read_cells(folder: Path) -> list[dict[str, str]]:
 
 
 class Timings:
-    """Times and memory of finished trials, looked up by likeness.
+    """Times and memory of finished trials of an experiment, looked up by likeness.
 
-    The tables of the folders count in their order: a later one only where the ones
-    before are silent.
+    Those of the study in the folder ``reference`` count where its own are silent.
     """
 
-    def __init__(self, *folders: Path) -> None:
+    def __init__(self, folder: Path, reference: Path | None) -> None:
         self.peaks_mb: list[float] = []
         self._tables: list[dict[Likeness, list[float]]] = []
-        for folder in folders:
+        studies = [] if reference is None else [reference / folder.name]
+        for each in (folder, *studies):
             self._tables.append({})
-            try:
-                self._add(folder)
-            except SymmfError:
-                continue
+            with suppress(SymmfError):
+                self._add(each)
 
     def _add(self, folder: Path) -> None:
         with own_file(folder / TRIALS_FILE):
@@ -175,11 +174,10 @@ def _left(folder: Path, reference: Path | None) -> float | None:
     """Return the computing time of what is missing, None where any of it is unknown."""
     from symmf.experiment.store.folder import ExperimentStore
 
-    studies = [] if reference is None else [reference / folder.name]
     with own_file(folder / TRIALS_FILE):
         known = {row["key"] for row in read_cells(folder)}
     missing = [t for t in ExperimentStore(folder).trials() if t.key not in known]
-    guesses = Timings(folder, *studies).guess(missing)
+    guesses = Timings(folder, reference).guess(missing)
     times = [guess for guess in guesses if guess is not None]
     return sum(times) if len(times) == len(guesses) else None
 
@@ -223,7 +221,7 @@ def estimate(
     """
     again = plan.selected if fresh else plan.failed() if retry_failed else []
     missing = plan.missing() + [t for t in again if t.key in plan.records]
-    timings = _timings(plan, reference)
+    timings = Timings(plan.store.folder, reference)
     known = [guess for guess in timings.guess(missing) if guess is not None]
     return Estimate(
         experiment=plan.name,
@@ -238,14 +236,9 @@ def estimate(
     )
 
 
-def _timings(plan: Plan, reference: Path | None) -> Timings:
-    studies = [] if reference is None else [reference / plan.name]
-    return Timings(plan.store.folder, *studies)
-
-
 def memory_mb(plan: Plan, reference: Path | None) -> float:
     """Return what one worker takes: the highest in a table of trials, or a guess."""
-    recorded = _timings(plan, reference).peaks_mb
+    recorded = Timings(plan.store.folder, reference).peaks_mb
     copies = 3 * max(_megabytes(data.X) for data in plan.datasets)
     return max(recorded, default=WORKER_MB + copies)
 
