@@ -152,9 +152,7 @@ def _serve_tiny() -> None:
     )
     atexit.register(server.kill)
     study.wait_for_port(port)
-    source = Source(
-        url=f"http://127.0.0.1:{port}/tiny.mat", checksum=f"sha256:{sha256}"
-    )
+    source = Source(url=f"http://127.0.0.1:{port}/tiny.mat")
     size = (folder / "tiny.mat").stat().st_size
     file = RemoteFile(path="tiny/tiny.mat", size=size, sha256=sha256, sources=(source,))
     DATASETS["tiny"] = DatasetSpec(

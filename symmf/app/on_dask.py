@@ -12,7 +12,7 @@ from symmf.errors import InputError
 if TYPE_CHECKING:
     from symmf.app.stages import Stages
     from symmf.clustering import SymMF
-    from symmf.distributed.lazy import LazyRows
+    from symmf.io.samples import UserMatrix
 
 # Options that need all rows in one process, by their names in a request.
 _IN_MEMORY = (
@@ -23,7 +23,7 @@ _IN_MEMORY = (
 
 def cluster_on_dask(
     request: Request, stages: Stages
-) -> tuple[LazyRows, SymMF, list[str], Paths]:
+) -> tuple[UserMatrix, SymMF, list[str], Paths]:
     """Cluster a folder on a dask cluster, and write what was asked for.
 
     Returns the rows, the fitted estimator, warnings, and the paths of the files
@@ -34,7 +34,6 @@ def cluster_on_dask(
     from symmf.app.output import write_outputs
     from symmf.clustering.symmf.model_file import Model, for_new_samples
     from symmf.distributed.lazy import open_lazily
-    from symmf.io.matrix import UserMatrix
 
     _check(request)
     k, parameters = check_request(request)
@@ -47,7 +46,7 @@ def cluster_on_dask(
         with stages("writing"):
             written = write_outputs(
                 request,
-                UserMatrix(X=data.X, y=None, ids=data.ids, id_name=data.id_name),
+                data,
                 model.labels_,
                 factor=lambda: factor_of(model, data.X),
                 model=lambda: Model(

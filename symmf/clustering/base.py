@@ -19,7 +19,6 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import validate_data
 
 from symmf.clustering.checks import (
-    check_columns,
     check_indices,
     check_n_clusters,
     check_nonnegative,
@@ -29,7 +28,7 @@ from symmf.clustering.checks import (
 from symmf.clustering.labels import number_by_size
 from symmf.common.notation import AnyMatrix, FloatArray, LabelArray
 from symmf.common.seeds import RandomState, as_generator
-from symmf.common.validation import is_dask
+from symmf.common.validation import check_columns, is_dask
 from symmf.errors import InputError, SymmfWarning
 from symmf.linalg import top_eigenpairs
 from symmf.linalg.threads import one_thread

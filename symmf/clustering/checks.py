@@ -113,27 +113,6 @@ def check_indices(X: Any) -> None:
         raise InputError(f"X: {error}") from error
 
 
-def check_columns(X: Any) -> None:
-    """Raise InputError if a frame has columns of no numbers, or of one name twice."""
-    if not hasattr(X, "columns"):
-        return
-    names = [str(name) for name in X.columns]
-    twice = sorted({name for name in names if names.count(name) > 1})
-    if twice:
-        raise InputError(f"Columns of X have the same name: {', '.join(twice)}.")
-    words = []
-    for name in X.columns:
-        try:
-            X[name].to_numpy().astype(float)
-        except (TypeError, ValueError):
-            words.append(str(name))
-    if words:
-        raise InputError(
-            f"Columns of X that are not all numbers: {', '.join(words)}. Drop them, or "
-            "turn them into numbers."
-        )
-
-
 def check_range(X: AnyMatrix, *, new: bool = False) -> None:
     """Raise InputError if squares of entries leave the range of numbers.
 

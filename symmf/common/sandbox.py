@@ -162,6 +162,11 @@ def _as_error(path: Path, error: dict[str, Any], request: dict[str, Any]) -> Sym
         if known is not None:
             named = path.name in error["text"]
             return known(error["text"] if named else f"{path}: {error['text']}")
+        if kind == "ImportError":
+            return DataError(
+                f"{path} is read with a package that is missing ({text}). Install it: "
+                "pip install 'symmf[io]'"
+            )
         if kind == "MemoryError":
             return _too_large(path, request)
         if kind == "OSError" and error["reason"]:

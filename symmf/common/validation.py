@@ -91,6 +91,27 @@ def check_choice(name: str, value: object, choices: Iterable[str]) -> None:
         raise InputError(f"{name} is one of {names}, not {shown(value)}.{hint}")
 
 
+def check_columns(X: Any) -> None:
+    """Raise InputError if a frame has columns of no numbers, or of one name twice."""
+    if not hasattr(X, "columns"):
+        return
+    names = [str(name) for name in X.columns]
+    twice = sorted({name for name in names if names.count(name) > 1})
+    if twice:
+        raise InputError(f"Columns of X have the same name: {', '.join(twice)}.")
+    words = []
+    for name in X.columns:
+        try:
+            X[name].to_numpy().astype(float)
+        except (TypeError, ValueError):
+            words.append(str(name))
+    if words:
+        raise InputError(
+            f"Columns of X that are not all numbers: {', '.join(words)}. Drop them, or "
+            "turn them into numbers, as symmf.features.MixedColumns does."
+        )
+
+
 def is_number(value: object) -> TypeGuard[float]:
     """Tell whether a value is a finite real number, and not a word or a flag."""
     if isinstance(value, bool) or not isinstance(value, numbers.Real):

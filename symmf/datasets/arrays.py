@@ -9,7 +9,7 @@ from scipy import sparse
 
 from symmf.common.notation import AnyMatrix, LabelArray
 from symmf.errors import DataError
-from symmf.linalg import largest_entry
+from symmf.linalg.norms import first_not_finite, largest_entry
 from symmf.linalg.sparse import check_sparse
 
 # Sums of fourth powers of numbers within this factor of one are finite and not zero.
@@ -28,33 +28,21 @@ def as_matrix(X: AnyMatrix) -> AnyMatrix:
     return X
 
 
-def check_finite(X: AnyMatrix, name: str) -> None:
-    """Raise ``DataError`` if ``X`` holds NaN or infinity, saying where first."""
-    values = X.data if sparse.issparse(X) else X
-    finite = np.isfinite(values)
-    if finite.all():
-        return
-    bad = int(values.size - np.count_nonzero(finite))
-    if sparse.issparse(X):
-        row = int(np.searchsorted(X.indptr, np.argmin(finite), side="right")) - 1
-    else:
-        row = int(np.argmin(finite.all(axis=1)))
-    raise DataError(
-        f"The data set {name!r} holds {bad} entries that are NaN or infinite, the "
-        f"first in row {row} (counted from 0). Remove or replace them first."
-    )
-
-
-def check_range(X: AnyMatrix, name: str) -> None:
-    """Raise ``DataError`` if X holds numbers too large or too small to compute with."""
+def check_values(X: AnyMatrix, name: str) -> None:
+    """Raise ``DataError`` if X holds NaN, infinity or numbers beyond computing."""
+    row = first_not_finite(X)
+    if row is not None:
+        raise DataError(
+            f"The data set {name!r} holds entries that are NaN or infinite, the first "
+            f"in row {row} (counted from 0). Remove or replace them first."
+        )
     largest = largest_entry(X)
-    if largest == 0 or 1 / RANGE <= largest <= RANGE:
-        return
-    raise DataError(
-        f"The largest value of the data set {name!r} is {largest:.3g} in size; methods "
-        f"can compute with {1 / RANGE:g} to {RANGE:g}. Multiply all by a constant: the "
-        "clusters stay the same."
-    )
+    if largest and not 1 / RANGE <= largest <= RANGE:
+        raise DataError(
+            f"The largest value of the data set {name!r} is {largest:.3g} in size; "
+            f"methods can compute with {1 / RANGE:g} to {RANGE:g}. Multiply all by a "
+            "constant: the clusters stay the same."
+        )
 
 
 def digest_arrays(X: AnyMatrix, y: LabelArray) -> str:

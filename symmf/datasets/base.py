@@ -13,17 +13,10 @@ import numpy.typing as npt
 
 from symmf.common.notation import AnyMatrix, LabelArray
 from symmf.common.shipped import checkout
-from symmf.datasets.arrays import (
-    as_matrix,
-    check_finite,
-    check_range,
-    digest_arrays,
-)
+from symmf.datasets.arrays import as_matrix, check_values, digest_arrays
 from symmf.errors import DataError, InputError
 
 Kind: TypeAlias = Literal["image", "text", "vector", "matrix"]
-
-ENVIRONMENT_VARIABLE = "SYMMF_DATA"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -97,9 +90,13 @@ class Dataset:
                 f"{ids.size} labels; it needs one label for each row and at least one "
                 "row and one column."
             )
-        check_finite(X, name)
-        check_range(X, name)
-        _check_ids(ids, name)
+        check_values(X, name)
+        whole = ids.dtype.kind in "biuf" and np.isfinite(ids).all()
+        if not whole or (ids != np.floor(ids)).any():
+            raise DataError(
+                f"The labels of the data set {name!r} must be whole numbers, one for "
+                "each row."
+            )
         if min_class_size > 1:
             _, inverse, counts = np.unique(ids, return_inverse=True, return_counts=True)
             keep = np.flatnonzero(counts[inverse] >= min_class_size)
@@ -207,15 +204,13 @@ class Source:
     ----------
     url : str
         What to download.
-    checksum : str
-        ``"sha256:..."`` or ``"md5:..."`` of the download: nothing else is looked into.
-    archive : bool
-        Whether the download has to be converted into the data set's own file.
+    archive : str, optional
+        ``"sha256:..."`` or ``"md5:..."`` of an archive that has to be converted into
+        the data set's own file; without it the address gives that file.
     """
 
     url: str
-    checksum: str
-    archive: bool = False
+    archive: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -287,7 +282,7 @@ class DatasetSpec:
         default_factory=dict
     )
     digest: str | None = None
-    convert: Callable[[Path, Path], None] | None = None
+    convert: Callable[[Path, str], None] | None = None
     accepts: str = ""
     options: Mapping[str, str] = field(default_factory=dict)
 
@@ -297,37 +292,20 @@ class DatasetSpec:
         return (self.file,) if self.file else self.files
 
 
-def _check_ids(ids: Any, name: str) -> None:
-    """Raise unless the labels are whole numbers."""
-    if ids.dtype.kind in "biu":
-        return
-    if ids.dtype.kind == "f":
-        with np.errstate(invalid="ignore"):
-            wrong = ~(np.abs(ids) < 2**53) | (ids != np.floor(ids))
-        if not wrong.any():
-            return
-        first = int(np.argmax(wrong))
-        raise DataError(
-            f"The data set {name!r} has the label {ids[first]!s} in row {first} "
-            "(counted from 0); labels must be whole numbers."
-        )
-    raise DataError(f"The labels of the data set {name!r} must be whole numbers.")
-
-
 def data_folder() -> Path:
     """Return the folder of data files.
 
     The environment variable ``SYMMF_DATA`` if set; ``datasets/`` in a checkout of the
     project; otherwise the user's cache folder.
     """
-    chosen = os.environ.get(ENVIRONMENT_VARIABLE)
+    chosen = os.environ.get("SYMMF_DATA")
     if chosen:
         try:
             return Path(chosen).expanduser().absolute()
-        except (RuntimeError, ValueError):
+        except RuntimeError:
             raise InputError(
-                f"{ENVIRONMENT_VARIABLE} is {chosen!r}, but there is no such user. "
-                "Set it to a folder, or unset it."
+                f"SYMMF_DATA is {chosen!r}, but there is no such user. Set it to a "
+                "folder, or unset it."
             ) from None
     root = checkout()
     if root is not None and (root / "datasets").is_dir():

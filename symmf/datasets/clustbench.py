@@ -60,7 +60,7 @@ def needs(*, set: str = "", labels: int = 0) -> tuple[RemoteFile, RemoteFile]:
 def _file(name: str, part: str, known: tuple[int, str]) -> RemoteFile:
     size, sha256 = known
     path = f"{name}.{part}.gz"
-    source = Source(url=f"{_SOURCE}/{path}", checksum=f"sha256:{sha256}")
+    source = Source(url=f"{_SOURCE}/{path}")
     return RemoteFile(
         path=f"{FOLDER}/{path}", size=size, sha256=sha256, sources=(source,)
     )

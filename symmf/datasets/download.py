@@ -32,6 +32,8 @@ TIMEOUT = 30.0
 LEAST_RATE = 1_000.0
 PATIENCE = 60.0
 CHUNK = 1 << 16
+# Refusals that may pass: a time-out, a range that is not there, too many requests.
+_PASSING = (408, 416, 429)
 
 
 class SourceFailed(Exception):  # noqa: N818 (what happened, not an error)
@@ -74,26 +76,22 @@ def _fetch_file(
     reasons = []
     staging = target.parent / ".download"
     with writing(target):
-        staging.mkdir(parents=True, exist_ok=True)
         for source in file.sources:
-            most = LARGEST if source.archive else file.size
+            staging.mkdir(parents=True, exist_ok=True)
             try:
-                given = _retrieve(source, staging, most, progress)
-                install(spec, file, given, target, archive=source.archive)
-            except SourceFailed as failure:
-                reason = str(failure)
-            except DataError as error:
-                reason = f"not usable ({error})"
+                given = _retrieve(source, file, staging, progress)
+                install(spec, file, given, target, archive=source.archive is not None)
+            except (SourceFailed, DataError) as error:
+                reasons.append(f"\n  {source.url}: {error}")
+                _remove(staging, "*.download")
             else:
-                # Another source may have begun; the file is complete now.
-                _remove(staging, "*.part")
+                # What another source may have begun goes too: the file is complete.
+                _remove(staging, "*")
                 return source.url
             finally:
-                _remove(staging, "*.download")
                 # It is not empty after an interrupted download.
                 with suppress(OSError):
                     staging.rmdir()
-            reasons.append(f"\n  {source.url}: {reason}")
     raise DataError(
         f"{spec.title} could not be downloaded:{''.join(reasons)}\n"
         "Run the same command again to continue, or get the file elsewhere and run "
@@ -103,51 +101,50 @@ def _fetch_file(
 
 
 def _retrieve(
-    source: Source, staging: Path, most: int, progress: Progress | None
+    source: Source, file: RemoteFile, staging: Path, progress: Progress | None
 ) -> Path:
     """Download one source into ``staging``; pooch compares its checksum."""
     import pooch
-    from requests import HTTPError, RequestException
+    from requests import RequestException
     from urllib3.exceptions import HTTPError as ConnectionLost
 
     # pooch prints what it does; here that is for the callers to say.
     pooch.get_logger().setLevel(logging.WARNING)
     key = hashlib.sha256(source.url.encode()).hexdigest()[:16]
+    checksum = source.archive or f"sha256:{file.sha256}"
     part = staging / f"{key}.part"
 
     def download(url: str, output: str, _: object) -> None:
-        _continue(url, part, most, progress)
+        _continue(url, part, LARGEST if source.archive else file.size, progress)
         part.replace(output)
 
-    for pause in (*PAUSES, None):
-        staging.mkdir(exist_ok=True)
+    reason = ""
+    for pause in (0, *PAUSES):
+        if reason:
+            logger.info("%s: %s; trying again", source.url, reason)
+            time.sleep(pause)
         try:
             path = pooch.retrieve(
                 source.url,
-                known_hash=source.checksum,
+                known_hash=checksum,
                 fname=f"{key}.download",
                 path=staging,
                 downloader=download,
             )
             return Path(path)
-        except HTTPError as error:
-            response: Any = error.response
-            status = response.status_code
-            reason = f"the server answered {status} {response.reason}"
-            if 400 <= status < 500 and status not in (408, 416, 429):
-                raise SourceFailed(reason) from error
         except (RequestException, ConnectionLost) as error:
             # Their messages fill several lines.
             reason = f"no complete answer ({type(error).__name__})"
+            answer: Any = getattr(error, "response", None)
+            status = 0 if answer is None else answer.status_code
+            if status:
+                reason = f"the server answered {status} {answer.reason}"
+            if 400 <= status < 500 and status not in _PASSING:
+                break
         except ValueError as error:
-            raise SourceFailed(
-                f"its checksum is not {source.checksum}; the file was discarded"
-            ) from error
-        if pause is None:
-            raise SourceFailed(reason)
-        logger.info("%s: %s; trying again", source.url, reason)
-        time.sleep(pause)
-    raise AssertionError("the last attempt returns or raises")
+            reason = f"its checksum is not {checksum}; the file was discarded"
+            raise SourceFailed(reason) from error
+    raise SourceFailed(reason)
 
 
 def _continue(url: str, part: Path, most: int, progress: Progress | None) -> None:

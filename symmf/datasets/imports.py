@@ -7,7 +7,6 @@ holds the known values it is as good, and its SHA-256 is written beside it.
 from __future__ import annotations
 
 import hashlib
-import importlib
 import os
 import tempfile
 from collections.abc import Iterator
@@ -130,15 +129,7 @@ def install(
         assert spec.convert is not None
         with tempfile.TemporaryDirectory() as place:
             made = Path(place) / target.name
-            module, name = spec.convert.__module__, spec.convert.__name__
-            read_in_child(
-                _convert,
-                given,
-                largest=LARGEST,
-                module=module,
-                name=name,
-                made=str(made),
-            )
+            read_in_child(spec.convert, given, largest=LARGEST, path=str(made))
             try:
                 install(spec, file, made, target)
             except DataError as error:
@@ -149,14 +140,15 @@ def install(
         return
     content = given.read_bytes()
     sha256 = hashlib.sha256(content).hexdigest()
+    proof = proof_of(target)
     if sha256 != file.sha256:
         _check_values(spec, file, given)
         if file_sha256(given) != sha256:
             raise DataError(f"{given} changed while it was read.")
     target.parent.mkdir(parents=True, exist_ok=True)
-    proof_of(target).unlink(missing_ok=True)
+    proof.unlink(missing_ok=True)
     if sha256 != file.sha256:
-        write_atomically(proof_of(target), f"{sha256}  {target.name}\n")
+        write_atomically(proof, f"{sha256}  {target.name}\n")
     write_atomically(target, content)
 
 
@@ -169,10 +161,6 @@ def _check_values(spec: DatasetSpec, file: RemoteFile, path: Path) -> None:
         read_other(spec, path)
     except DataError as error:
         raise DataError(f"{error} {damaged}") from error
-
-
-def _convert(given: Path, *, module: str, name: str, made: str) -> None:
-    getattr(importlib.import_module(module), name)(given, Path(made))
 
 
 def _is_archive(path: Path) -> bool:

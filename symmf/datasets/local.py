@@ -72,9 +72,8 @@ def file_sha256(path: Path) -> str:
 
 def fits(path: Path, file: RemoteFile) -> bool:
     """Whether ``path`` is the known file; it is hashed only if its size is right."""
-    with suppress(OSError):
-        return path.stat().st_size == file.size and file_sha256(path) == file.sha256
-    return False
+    right_size = path.is_file() and path.stat().st_size == file.size
+    return right_size and file_sha256(path) == file.sha256
 
 
 def proof_of(path: Path) -> Path:
@@ -84,10 +83,8 @@ def proof_of(path: Path) -> Path:
 
 def is_proven(path: Path) -> bool:
     """Whether ``path`` is the file that an import proved to hold the known values."""
-    with suppress(OSError, ValueError):
-        words = proof_of(path).read_text("ascii").split()
-        return bool(words) and words[0] == file_sha256(path)
-    return False
+    proof, sha256 = proof_of(path), file_sha256(path)
+    return proof.is_file() and proof.read_bytes().startswith(f"{sha256} ".encode())
 
 
 def state(spec: DatasetSpec, folder: Path) -> State:

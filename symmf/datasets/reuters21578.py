@@ -53,8 +53,6 @@ SPEC = DatasetSpec(
                 url="https://raw.githubusercontent.com/hiroyuki-kasai/NMFLibrary/"
                 "ed44132dfe1b5495df685006b42259f0bd16bea3/applications/"
                 "document_clustering/Reuters21578.mat",
-                checksum="sha256:"
-                "2e442026efc64cfbcd3a531b4bc99b21eed6c5463276dbfa69d096f91dd5c245",
             ),
         ),
     ),

@@ -93,7 +93,8 @@ def planted(
     except for a share ``noise`` of them that come from all m columns.
     """
     n, k, m, seed = _sizes(n=n, k=k, m=m, seed=seed)
-    _check_noise(noise, limit=1.0 if sparse else LARGEST_NOISE)
+    most = 1.0 if sparse else LARGEST_NOISE
+    check_number("Synthetic data: noise", noise, least=0, most=most)
     if not isinstance(sparse, bool):
         raise InputError(
             f"Synthetic data: sparse must be true or false, not {sparse!r}."
@@ -128,7 +129,7 @@ def two_moons(*, n: int = 200, noise: float = 0.05, seed: int = 0) -> Dataset:
     from sklearn.datasets import make_moons
 
     n, _, seed = _sizes(n=n, k=2, seed=seed)
-    _check_noise(noise)
+    check_number("Synthetic data: noise", noise, least=0, most=LARGEST_NOISE)
     rng = generator("synthetic", "two_moons", n, float(noise), seed)
     X, y = make_moons(n, noise=float(noise), random_state=spawn_seed(rng))
     return Dataset.from_arrays(
@@ -171,10 +172,6 @@ def _sizes(*, square: bool = False, **given: Any) -> list[int]:
             f"{LARGEST * 8 / 1e9:g} GB. Ask for fewer samples or columns."
         )
     return [int(value) for value in given.values()]
-
-
-def _check_noise(noise: Any, *, limit: float = LARGEST_NOISE) -> None:
-    check_number("Synthetic data: noise", noise, least=0, most=limit)
 
 
 SPEC = DatasetSpec(

@@ -42,8 +42,6 @@ SPEC = DatasetSpec(
                 url="https://raw.githubusercontent.com/hiroyuki-kasai/NMFLibrary/"
                 "ed44132dfe1b5495df685006b42259f0bd16bea3/applications/"
                 "document_clustering/TDT2.mat",
-                checksum="sha256:"
-                "a28844f8bf18076838ede0d7554c8c2476d6b6d1c7eb57558e7288e10d16fde9",
             ),
         ),
     ),

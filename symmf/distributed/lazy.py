@@ -1,14 +1,13 @@
 """Folders of Parquet, NPY or Zarr as dask arrays: nothing is read before it is used.
 
-Only names, types and numbers of rows are looked at here. Blocks of rows are read by
-whoever computes with them, so workers must see the folder under the same path.
+Names and types are read here, those of Parquet in a child process. Blocks of rows are
+read by whoever computes with them, so workers must see the folder under the same path.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
 from pathlib import Path
 from shlex import quote
 from typing import Any
@@ -17,22 +16,14 @@ import numpy as np
 
 from symmf.common.notation import FloatArray
 from symmf.common.sandbox import read_in_child
-from symmf.common.validation import did_you_mean
-from symmf.errors import DataError, InputError, SymmfError
+from symmf.common.validation import check_name
+from symmf.distributed.rows import unreadable
+from symmf.errors import DataError, InputError
+from symmf.io.samples import UserMatrix
 
-# Blocks of rows hold about this many numbers, 32 MB.
-_BLOCK_ENTRIES = 4_000_000
+# Blocks of rows have about so many bytes.
+_BLOCK_BYTES = 32_000_000
 _ZARR = ("zarr.json", ".zarray", ".zgroup")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LazyRows:
-    """A dask array with one sample per row, and the names of its columns."""
-
-    X: Any
-    names: list[str] = field(default_factory=list)
-    ids: list[str] | None = None
-    id_name: str = "row"
 
 
 def open_lazily(
@@ -42,7 +33,7 @@ def open_lazily(
     drop: Sequence[str] = (),
     id: str | None = None,
     variable: str | None = None,
-) -> LazyRows:
+) -> UserMatrix:
     """Open a folder (or one file) of rows without reading them.
 
     Parameters
@@ -54,6 +45,11 @@ def open_lazily(
         Columns of Parquet: the only ones to use, ones to leave out, names of the rows.
     variable : str or None
         Which array of a Zarr store.
+
+    Returns
+    -------
+    UserMatrix
+        X is a dask array; of Parquet the heights of its blocks are not known.
 
     Raises
     ------
@@ -71,11 +67,12 @@ def open_lazily(
         return _parquet(path, files, columns, drop, id)
     if columns or drop or id:
         raise InputError(f"--columns, --drop and --id are for Parquet; this is {kind}.")
-    return _zarr(path, variable) if kind == "Zarr" else _npy(path, files)
+    return UserMatrix(X=_zarr(path, variable) if kind == "Zarr" else _npy(path, files))
 
 
-def _kind_and_files(path: Path) -> tuple[str, list[Path]]:
+def _kind_and_files(path: Path) -> tuple[str, list[str]]:
     """Return "Parquet", "NPY" or "Zarr", and the files in the order of their rows."""
+    path = path.absolute()
     if not path.exists():
         raise DataError(f"{path} does not exist. Give the folder that holds the data.")
     if any((path / name).exists() for name in _ZARR):
@@ -85,8 +82,8 @@ def _kind_and_files(path: Path) -> tuple[str, list[Path]]:
         inside = [p.relative_to(path) for p in path.rglob("*") if p.is_file()]
         shown = [p for p in inside if not any(part[0] in "._" for part in p.parts)]
         files = [path / p for p in sorted(shown, key=_natural)]
-    parquet = [p for p in files if p.suffix.lower() in (".parquet", ".pq")]
-    arrays = [p for p in files if p.suffix.lower() == ".npy"]
+    parquet = [str(p) for p in files if p.suffix.lower() in (".parquet", ".pq")]
+    arrays = [str(p) for p in files if p.suffix.lower() == ".npy"]
     if bool(parquet) == bool(arrays):
         what = "has both" if parquet else "has neither"
         raise DataError(
@@ -102,46 +99,18 @@ def _natural(path: Path) -> list[tuple[int, int, str]]:
     return [(0, int(p), "") if p.isdigit() else (1, 0, p) for p in pieces]
 
 
-def _stacked(
-    path: Path, pieces: Iterable[tuple[int, Any]], width: int, dtype: Any
-) -> Any:
-    """Return a dask array of (rows, function and its arguments) in their order."""
-    import dask
-    import dask.array as da
-
-    delayed: Any = dask.delayed  # type: ignore[attr-defined]
-    block: Any = da.from_delayed
-    join: Any = da.concatenate
-    blocks = [
-        block(delayed(function, pure=False)(*given), (n, width), dtype=dtype)
-        for n, (function, *given) in pieces
-    ]
-    if not blocks:
-        raise DataError(f"{path} has no rows.")
-    return join(blocks)
-
-
 def _parquet(
     path: Path,
-    files: list[Path],
+    files: list[str],
     columns: Sequence[str],
     drop: Sequence[str],
     id: str | None,
-) -> LazyRows:
-    paths = [str(p.absolute()) for p in files]
-    known = read_in_child(read_footers, path, files=paths, id=id)
+) -> UserMatrix:
+    known = read_in_child(parse_schemas, path, files=files, id=id)
     names: list[str] = known["names"]
-    ids = [] if id is None else [id]
-    for option, given in (("--columns", columns), ("--drop", drop), ("--id", ids)):
-        for name in given:
-            if name not in names:
-                raise InputError(
-                    f"{option}: {path} has no column {name!r}."
-                    f"{did_you_mean(name, names)} It has: {', '.join(names)}."
-                )
-    # What pandas stores of its row index is no feature.
-    own = [name for name in names if not name.startswith("__index_level_")]
-    left = list(columns) or [n for n in own if n not in (*drop, id)]
+    for name in (*columns, *drop, *([] if id is None else [id])):
+        check_name(f"column of {path} called", name, names)
+    left = list(columns) or [n for n in known["own"] if n not in (*drop, id)]
     texts = [name for name in left if name not in known["numeric"]]
     if texts:
         drops = " ".join(f"--drop {quote(name)}" for name in texts[:4])
@@ -151,130 +120,84 @@ def _parquet(
         )
     if not left:
         raise DataError(f"{path} has no column of numbers left to cluster.")
-    pieces = (
-        (n, (read_row_groups, file, groups, left))
-        for file, counts in zip(paths, known["rows"], strict=True)
-        for groups, n in _joined(counts, len(left))
+    from dask import dataframe
+
+    rows: Any = dataframe.read_parquet(
+        files,
+        columns=left,
+        index=False,
+        split_row_groups="adaptive",
+        blocksize=_BLOCK_BYTES,
     )
-    return LazyRows(
-        X=_stacked(path, pieces, len(left), np.float64),
-        names=left,
-        ids=known["ids"],
-        id_name=id or "row",
-    )
+    X = rows.astype(np.float64).to_dask_array()
+    return UserMatrix(X=X, names=left, ids=known["ids"], id_name=id or "row")
 
 
-def _joined(counts: Sequence[int], width: int) -> Iterator[tuple[list[int], int]]:
-    """Join small row groups of a file to blocks of a usual size."""
-    groups: list[int] = []
-    rows = 0
-    for i, n in enumerate(counts):
-        if groups and (rows + n) * width > _BLOCK_ENTRIES:
-            yield groups, rows
-            groups, rows = [], 0
-        if n:
-            groups.append(i)
-            rows += n
-    if groups:
-        yield groups, rows
-
-
-def read_footers(path: Path, files: list[str], id: str | None) -> dict[str, Any]:
+def parse_schemas(path: Path, files: list[str], id: str | None) -> dict[str, Any]:
     """Return what Parquet files hold, and one column as texts; in a child process."""
-    from pyarrow import types
+    from pyarrow import parquet, types
 
-    names: list[str] = []
-    numeric: set[str] = set()
-    rows, ids = [], []
+    kinds = (types.is_integer, types.is_floating, types.is_boolean, types.is_decimal)
+    first = parquet.read_schema(files[0])
+    numeric, ids = set(first.names), []
     for file in files:
-        with _opened(file) as opened:
-            schema, footer = opened.schema_arrow, opened.metadata
-            here = [str(name) for name in schema.names]
-            if names and here != names:
-                raise DataError(
-                    f"{file} has other columns than {files[0]}; the files of {path} "
-                    "must have the same ones in the same order."
-                )
-            plain = {
-                name
-                for name, kind in zip(here, schema.types, strict=True)
-                if types.is_integer(kind)
-                or types.is_floating(kind)
-                or types.is_boolean(kind)
-                or types.is_decimal(kind)
-            }
-            numeric = plain & numeric if names else plain
-            names = here
-            groups = range(footer.num_row_groups)
-            rows.append([footer.row_group(i).num_rows for i in groups])
-            if id in names:
-                column = opened.read(columns=[id]).column(0).to_pylist()
-                ids += ["" if value is None else str(value) for value in column]
+        schema = parquet.read_schema(file)
+        if schema.names != first.names:
+            raise DataError(
+                f"{file} has other columns than {files[0]}; the files of {path} must "
+                "have the same ones in the same order."
+            )
+        numeric &= {c.name for c in schema if any(kind(c.type) for kind in kinds)}
+        if id in first.names:
+            column = parquet.read_table(file, columns=[id]).column(0).to_pylist()
+            ids += ["" if value is None else str(value) for value in column]
+    # What pandas stores of its row index is no feature.
+    index = (first.pandas_metadata or {}).get("index_columns", [])
     return {
-        "names": names,
+        "names": first.names,
+        "own": [name for name in first.names if name not in index],
         "numeric": sorted(numeric),
-        "rows": rows,
         "ids": None if id is None else ids,
     }
 
 
-def read_row_groups(file: str, groups: list[int], names: list[str]) -> FloatArray:
-    """Return rows of a Parquet file, missing values as NaN; runs on a worker."""
-    from pyarrow import ArrowException
+def _npy(path: Path, files: list[str]) -> Any:
+    import dask.array as da
 
-    try:
-        with _opened(file) as opened:
-            table = opened.read_row_groups(groups, columns=names)
-        frame = table.to_pandas(ignore_metadata=True)[names]
-        return np.asarray(frame.to_numpy(dtype=np.float64))
-    except (OSError, ArrowException) as error:
-        raise DataError(_unreadable(file, error)) from None
-
-
-def _opened(file: str) -> Any:
-    try:
-        from pyarrow import parquet
-    except ImportError:
-        raise DataError(
-            "Parquet files need the extra io: pip install 'symmf[io]'"
-        ) from None
-    return parquet.ParquetFile(file)
-
-
-def _npy(path: Path, files: list[Path]) -> LazyRows:
-    arrays = [(str(file.absolute()), _mapped(str(file.absolute()))) for file in files]
-    width = arrays[0][1].shape[1]
-    for file, array in arrays:
-        if array.shape[1] != width:
+    width = _mapped(files[0]).shape[1]
+    # dask's own functions carry no types.
+    array: Any = da
+    parts = []
+    for file in files:
+        mapped = _mapped(file)
+        if mapped.shape[1] != width:
             raise DataError(
-                f"{file} has {array.shape[1]} columns, and {files[0]} has another "
+                f"{file} has {mapped.shape[1]} columns, and {files[0]} has another "
                 f"number; the files of {path} must have the same."
             )
-    step = max(1, _BLOCK_ENTRIES // max(1, width))
-    pieces = (
-        (min(step, len(array) - first), (read_rows, file, first, first + step))
-        for file, array in arrays
-        for first in range(0, len(array), step)
-    )
-    dtype = np.result_type(*(array.dtype for _, array in arrays))
-    return LazyRows(X=_stacked(path, pieces, width, dtype))
+        rows = max(1, _BLOCK_BYTES // max(1, mapped.itemsize * width))
+        chunks = array.core.normalize_chunks((rows, -1), mapped.shape)
+        parts.append(
+            array.map_blocks(read_rows, file, chunks=chunks, dtype=mapped.dtype)
+        )
+    return array.concatenate(parts)
 
 
-def read_rows(file: str, first: int, last: int) -> FloatArray:
-    """Return rows of an NPY file; runs on a worker."""
+def read_rows(file: str, block_info: Any = None) -> FloatArray:
+    """Return a block of rows of an NPY file; runs on a worker."""
+    first, last = block_info[None]["array-location"][0]
     return np.array(_mapped(file)[first:last])
 
 
 def _mapped(file: str) -> Any:
     """Return the matrix of an NPY file without reading it."""
     try:
-        array = np.load(file, mmap_mode="r", allow_pickle=False)
+        return _matrix(file, np.load(file, mmap_mode="r", allow_pickle=False))
     except (OSError, ValueError, EOFError) as error:
-        raise DataError(_unreadable(file, error)) from None
-    return _matrix(file, array)
+        raise unreadable(error, file) from None
 
 
-def _zarr(path: Path, variable: str | None) -> LazyRows:
+def _zarr(path: Path, variable: str | None) -> Any:
     try:
         import zarr
     except ImportError:
@@ -283,31 +206,20 @@ def _zarr(path: Path, variable: str | None) -> LazyRows:
 
     try:
         store = zarr.open(str(path.absolute()), mode="r")
-        if not hasattr(store, "ndim"):
-            store = _one_of(path, dict(store.arrays()), variable)
-        # A codec of that name would run what is stored.
-        if "pickle" in str(store.metadata.to_dict()).lower():
-            raise DataError(f"{path} holds pickled objects, which are not read.")
-    except SymmfError:
-        raise
+        arrays = dict(store.arrays()) if hasattr(store, "arrays") else {"": store}
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
-        raise DataError(_unreadable(str(path), error)) from None
-    from_zarr: Any = da.from_zarr
-    return LazyRows(X=from_zarr(_matrix(path, store)))
-
-
-def _one_of(path: Path, arrays: dict[str, Any], variable: str | None) -> Any:
+        raise unreadable(error, path) from None
     there = ", ".join(f"{name} {a.shape}" for name, a in arrays.items()) or "nothing"
-    wide = [name for name, a in arrays.items() if a.ndim == 2]
-    chosen = variable or (wide[0] if len(wide) == 1 else None)
-    if chosen is None:
+    wide = [name for name, a in arrays.items() if a.ndim == 2 or len(arrays) == 1]
+    if variable is None and len(wide) != 1:
         raise DataError(f"{path} has: {there}. Choose a matrix with --variable.")
-    if chosen not in arrays:
-        raise InputError(
-            f"{path} has no variable {chosen!r}.{did_you_mean(chosen, arrays)} It has: "
-            f"{there}."
-        )
-    return arrays[chosen]
+    chosen = variable or wide[0]
+    check_name(f"variable of {path} called", chosen, arrays)
+    # A codec of that name would run what is stored.
+    if "pickle" in str(arrays[chosen].metadata.to_dict()).lower():
+        raise DataError(f"{path} holds pickled objects, which are not read.")
+    from_zarr: Any = da.from_zarr
+    return from_zarr(_matrix(path, arrays[chosen]))
 
 
 def _matrix(path: Path | str, array: Any) -> Any:
@@ -318,10 +230,3 @@ def _matrix(path: Path | str, array: Any) -> Any:
             "matrix of real numbers with one sample per row is needed."
         )
     return array
-
-
-def _unreadable(file: str, error: Exception) -> str:
-    return (
-        f"{file} cannot be read ({type(error).__name__}: {error}). Workers must see it "
-        "under this path, and it must be whole."
-    )

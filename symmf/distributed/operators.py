@@ -51,12 +51,11 @@ class DistributedGram(SymmetricOperator):
 
     Parameters
     ----------
-    X : dask array chunked by rows, DistributedRows, or sequence of row blocks
-        Blocks are arrays or scipy sparse matrices. On a cluster they are computed up
-        to three times at the start and then stay with the workers; without a cluster
-        they are computed again for every product, on the threads of this process.
-    client : distributed.Client, optional
-        By default the client in use, if there is one.
+    X : dask array chunked by rows, or DistributedRows
+        Blocks are arrays or scipy sparse matrices. On the cluster of the client in use
+        they are computed up to three times at the start and then stay with the workers;
+        without a client they are computed again for every product, on the threads of
+        this process.
     centre, unit : bool
         Subtract the column means; scale rows to unit length. For sparse blocks both
         stay implicit.
@@ -72,10 +71,8 @@ class DistributedGram(SymmetricOperator):
            [0.8 , 0.6 , 1.  ]])
     """
 
-    def __init__(
-        self, X: Any, client: Any = None, *, centre: bool = True, unit: bool = True
-    ) -> None:
-        rows = X if isinstance(X, DistributedRows) else DistributedRows.of(X, client)
+    def __init__(self, X: Any, *, centre: bool = True, unit: bool = True) -> None:
+        rows = X if isinstance(X, DistributedRows) else DistributedRows.of(X)
         super().__init__(rows.shape[0], rows.dtype)
         self.n_features = rows.shape[1]
         self.fro2_exact = self.shape[0] <= EXACT_NORM_LIMIT
@@ -141,11 +138,9 @@ class DistributedMatrix(SymmetricOperator):
     ----------
     M : (n, n) dask array
         Chunks of any shape, arrays or scipy sparse matrices.
-    client : distributed.Client, optional
-        By default the client in use, if there is one.
     """
 
-    def __init__(self, M: Any, client: Any = None) -> None:
+    def __init__(self, M: Any) -> None:
         check_array(M, "M")
         if np.isnan(M.shape).any():
             raise InputError(
@@ -158,7 +153,7 @@ class DistributedMatrix(SymmetricOperator):
         self._heights = M.chunks[0]
         if M.chunks[1] != self._heights:
             M = M.rechunk((self._heights, self._heights))
-        cluster = self._cluster = Cluster(client)
+        cluster = self._cluster = Cluster()
         chunks = M.to_delayed().ravel()
         kept = cluster.keep([cluster.task(_as_type, c, self.dtype) for c in chunks])
         side = len(self._heights)

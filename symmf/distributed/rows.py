@@ -18,8 +18,7 @@ import numpy.typing as npt
 from scipy import sparse
 
 from symmf.common.notation import AnyMatrix, FloatArray
-from symmf.common.validation import is_dask
-from symmf.errors import InputError, SymmfError
+from symmf.errors import DataError, InputError, SymmfError
 from symmf.linalg.norms import first_not_finite, largest_entry
 
 # So many partial sums are added by one task.
@@ -33,20 +32,14 @@ def _dask() -> Any:
 
 
 class Cluster:
-    """Where tasks run: a client of ``dask.distributed``, or threads of this process.
+    """Where tasks run: the client of ``dask.distributed`` in use, or threads here."""
 
-    Parameters
-    ----------
-    client : distributed.Client, optional
-        By default the client in use, if there is one.
-    """
-
-    def __init__(self, client: Any = None) -> None:
+    def __init__(self) -> None:
         distributed = sys.modules.get("distributed")
-        if client is None and distributed is not None:
+        self.client: Any = None
+        if distributed is not None:
             used = getattr(_dask().base.get_scheduler(), "__self__", None)
-            client = used if isinstance(used, distributed.Client) else None
-        self.client = client
+            self.client = used if isinstance(used, distributed.Client) else None
 
     def task(self, function: Callable[..., Any], *given: Any, **named: Any) -> Any:
         """Return a task that has not run; values and other tasks may be given."""
@@ -95,22 +88,31 @@ class Cluster:
                 return run(tasks)
         except (Exception, asyncio.CancelledError) as error:
             kind = type(error)
+            package = kind.__module__.partition(".")[0]
             if isinstance(error, ImportError) or "deserializ" in str(error):
                 raise SymmfError(
                     "The dask cluster cannot read what it was sent. Its scheduler and "
                     "workers need the same versions of Python, dask and symmf as this "
                     f"process, and whatever X is made with ({kind.__name__})."
                 ) from error
-            if kind.__module__.partition(".")[0] == "distributed" or isinstance(
-                error, asyncio.CancelledError
-            ):
+            if package in ("distributed", "asyncio"):
                 raise SymmfError(
                     f"The dask cluster did not finish the computation ({kind.__name__}"
                     "): workers were lost, or ran out of memory, more often than they "
                     "are replaced, or the scheduler is gone. Look at its log; smaller "
                     "blocks of rows need less memory."
                 ) from error
+            if package == "pyarrow" or isinstance(error, FileNotFoundError):
+                raise unreadable(error) from None
             raise
+
+
+def unreadable(error: BaseException, what: object = "A file of the rows") -> DataError:
+    """Return the error for a file that here or on a worker cannot be read."""
+    return DataError(
+        f"{what} cannot be read ({type(error).__name__}: {error}). Workers must see it "
+        "under this path, and it must be whole."
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -137,28 +139,20 @@ class DistributedRows:
     sparse: bool
 
     @classmethod
-    def of(cls, X: Any, client: Any = None) -> DistributedRows:
-        """Look at every block once; none is kept.
-
-        Parameters
-        ----------
-        X : dask array chunked by rows, or sequence of row blocks
-        client : distributed.Client, optional
+    def of(cls, X: Any) -> DistributedRows:
+        """Compute every block of a dask array once, to check it; none is kept.
 
         Raises
         ------
         InputError
             If it is no matrix of finite real numbers; the sentence says what to do.
         """
-        cluster = Cluster(client)
+        cluster = Cluster()
         blocks = [cluster.task(_as_floats, block) for block in _blocks_of(X)]
         facts = cluster.compute([cluster.task(_facts, block) for block in blocks])
         filled = [i for i, fact in enumerate(facts) if fact["rows"]]
-        if not filled or len({facts[i]["columns"] for i in filled}) != 1:
-            raise InputError(
-                "Row blocks must have the same number of columns and at least one row "
-                "between them."
-            )
+        if not filled:
+            raise InputError("X has no rows.")
         first = 0
         for fact in facts:
             if fact["wrong"] is not None:
@@ -242,10 +236,6 @@ def check_array(X: Any, name: str = "X") -> None:
 
 def _blocks_of(X: Any) -> list[Any]:
     """Return row blocks; chunks of columns are joined, into blocks of a usual size."""
-    if not is_dask(X):
-        if not isinstance(X, Sequence) or not len(X):
-            raise InputError("X must be a dask array or a sequence of row blocks.")
-        return list(X)
     check_array(X)
     if X.shape[1] == 0:
         raise InputError("X has 0 features; at least one column is needed.")
@@ -263,11 +253,8 @@ def _blocks_of(X: Any) -> list[Any]:
 def _as_floats(block: Any) -> AnyMatrix:
     """Return an array or csr array of floats; runs on a worker."""
     block = sparse.csr_array(block) if sparse.issparse(block) else np.asarray(block)
-    if block.dtype.kind not in "fiub":
-        raise InputError(f"X must hold real numbers; its type is {block.dtype}.")
-    if block.dtype not in (np.float32, np.float64):
-        block = block.astype(np.float64)
-    return block
+    kept = block.dtype in (np.float32, np.float64)
+    return block if kept else block.astype(np.float64)
 
 
 def _facts(block: AnyMatrix) -> dict[str, Any]:

@@ -254,12 +254,12 @@ class MixedColumns(TransformerMixin, BaseEstimator):
     def _frame(self, X: Any, *, reset: bool) -> pd.DataFrame:
         import pandas as pd
 
-        if not _is_frame(X):
+        frame = _frame_of(X)
+        if frame is None:
             X = validate_data(
                 self, X, dtype=None, ensure_all_finite="allow-nan", reset=reset
             )
             return pd.DataFrame(X)
-        frame = X if isinstance(X, pd.DataFrame) else X.to_pandas()
         twice = frame.columns[frame.columns.duplicated()]
         if len(twice):
             raise InputError(
@@ -315,21 +315,37 @@ def encoder_for(X: Any) -> MixedColumns | None:
     """Return a fitted encoder for a data frame with words or holes, else None."""
     from pandas.api import types
 
-    if not _is_frame(X):
+    frame = _frame_of(X)
+    if frame is None:
         return None
-    import pandas as pd
-
-    frame = X if isinstance(X, pd.DataFrame) else X.to_pandas()
     plain = all(
         types.is_numeric_dtype(kind) and not types.is_bool_dtype(kind)
         for kind in frame.dtypes
     )
-    return None if plain and not frame.isna().any(axis=None) else MixedColumns().fit(X)
+    if not plain or frame.isna().any(axis=None):
+        return MixedColumns().fit(X)
+    ids = [
+        str(name)
+        for j, name in enumerate(frame.columns)
+        if is_named_id(str(name), from_series(frame.iloc[:, j]))
+    ]
+    if ids:
+        warnings.warn(
+            f"Numbered rows, and clustered like the rest: {', '.join(map(repr, ids))}. "
+            "Leave such columns out if they only name the rows.",
+            SymmfWarning,
+            stacklevel=4,
+        )
+    return None
 
 
-def _is_frame(X: Any) -> bool:
-    """Tell whether X is a data frame of pandas or of polars in memory."""
-    return hasattr(X, "columns") and (hasattr(X, "iloc") or hasattr(X, "to_pandas"))
+def _frame_of(X: Any) -> pd.DataFrame | None:
+    """Return a data frame of pandas, or of polars in memory; None of anything else."""
+    if not hasattr(X, "columns"):
+        return None
+    if hasattr(X, "iloc"):
+        return X
+    return X.to_pandas() if hasattr(X, "to_pandas") else None
 
 
 def _why_ignored(name: str, values: Column) -> str:

@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Sequence
-from typing import Any
 
 import numpy as np
 from scipy import sparse
 
 from symmf.common.notation import AnyMatrix, FloatArray
 from symmf.common.validation import check_name
+from symmf.datasets.arrays import as_matrix
 from symmf.errors import InputError, SymmfWarning
 from symmf.linalg.threads import one_thread
 
@@ -50,7 +50,9 @@ def unit_rows(X: AnyMatrix) -> AnyMatrix:
     scale = np.maximum(norms, TINY)
     if not sparse.issparse(X):
         return X / scale[:, np.newaxis]
-    return _with_data(X, X.data / np.repeat(scale, np.diff(X.indptr)))
+    X = X.copy()
+    X.data /= np.repeat(scale, np.diff(X.indptr))
+    return X
 
 
 def centre(X: AnyMatrix) -> AnyMatrix:
@@ -207,7 +209,7 @@ def preprocess(X: AnyMatrix, steps: Sequence[str]) -> AnyMatrix:
     for name in names:
         check_name("preprocessing step", name, PREPROCESS)
     if set(names) - {"none"}:
-        X = _checked(X)
+        X = as_matrix(X)
     with one_thread():
         for name in names:
             X = PREPROCESS[name](X)
@@ -232,28 +234,6 @@ def _centred(X: AnyMatrix, step: str) -> AnyMatrix:
     return X - X.mean(axis=0)
 
 
-def _checked(X: AnyMatrix) -> AnyMatrix:
-    """Return a float64 array or canonical csr, finite."""
-    if sparse.issparse(X):
-        X = X.tocsr()
-        if not X.has_canonical_format:
-            X = X.copy()
-            X.sum_duplicates()
-    else:
-        X = np.asarray(X)
-    if X.ndim != 2:
-        raise InputError(
-            "Preprocessing needs a matrix with a sample per row, not an array of "
-            f"{X.ndim} dimensions."
-        )
-    if X.dtype.kind not in "biuf":
-        raise InputError(f"Preprocessing needs numbers, not values of {X.dtype}.")
-    X = X.astype(np.float64, copy=False)
-    if not np.isfinite(X.data if sparse.issparse(X) else X).all():
-        raise InputError("Data to be preprocessed have entries NaN or infinite.")
-    return X
-
-
 def _dense(X: AnyMatrix, step: str) -> AnyMatrix:
     if sparse.issparse(X):
         raise InputError(f"The step {step!r} needs images, not sparse rows.")
@@ -262,21 +242,7 @@ def _dense(X: AnyMatrix, step: str) -> AnyMatrix:
 
 def _row_norms(X: AnyMatrix) -> FloatArray:
     """Return the Euclidean norms of the rows."""
-    with np.errstate(over="ignore"):
-        if sparse.issparse(X):
-            rows = np.repeat(np.arange(X.shape[0]), np.diff(X.indptr))
-            norms = np.sqrt(np.bincount(rows, X.data**2, minlength=X.shape[0]))
-        else:
-            norms = np.linalg.norm(X, axis=1)
-    if not np.isfinite(norms).all():
-        row = int(np.argmin(np.isfinite(norms)))
-        raise InputError(
-            f"Row {row} (counted from 0) is too long to be measured: its squares "
-            "overflow. Divide the data by a large constant first."
-        )
-    return norms
-
-
-def _with_data(X: AnyMatrix, data: Any) -> AnyMatrix:
-    """Return a sparse matrix like X with other values, sharing nothing with it."""
-    return type(X)((data, X.indices.copy(), X.indptr.copy()), shape=X.shape)
+    if not sparse.issparse(X):
+        return np.asarray(np.linalg.norm(X, axis=1))
+    rows = np.repeat(np.arange(X.shape[0]), np.diff(X.indptr))
+    return np.asarray(np.sqrt(np.bincount(rows, X.data**2, minlength=X.shape[0])))

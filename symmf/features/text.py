@@ -154,7 +154,7 @@ class TermWeights(TransformerMixin, BaseEstimator):
             data = np.where(data > 0, 1 + np.log(np.maximum(data, _TINY)), 0.0)
         if self.idf:
             data = data * self.idf_[X.indices]
-        return sparse.csr_array((data, X.indices.copy(), X.indptr.copy()), X.shape)
+        return sparse.csr_array((data, X.indices, X.indptr), X.shape, copy=True)
 
     def _counts(self, X: Any, *, reset: bool) -> Any:
         X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=reset)

@@ -16,13 +16,11 @@ from scipy import io, sparse
 
 from symmf.common.notation import AnyMatrix
 from symmf.common.sandbox import read_in_child
-from symmf.common.validation import did_you_mean
-from symmf.errors import DataError, InputError
+from symmf.common.validation import check_name
+from symmf.errors import DataError
 
 # Of several matrices in a file, one with such a name is meant.
 _USUAL_NAMES = ("X", "fea", "data", "A", "M")
-# A sparse file of a few bytes can declare more rows than any machine holds.
-_MOST_ROWS = 50_000_000
 
 
 def read_arrays(path: Path, ending: str) -> dict[str, Any]:
@@ -49,13 +47,7 @@ def pick_matrix(
         If ``variable`` is not there.
     """
     if variable is not None:
-        there = [name for name in arrays if name]
-        if variable not in arrays:
-            raise InputError(
-                f"{source} has no variable {variable!r}."
-                f"{did_you_mean(variable, there)} It has: "
-                f"{', '.join(there) or 'one matrix without a name'}."
-            )
+        check_name(f"variable of {source} called", variable, filter(None, arrays))
         return checked(source, arrays[variable])
     wide = [name for name in arrays if name == "" or _is_matrix(arrays[name])]
     usual = [name for name in _USUAL_NAMES if name in wide]
@@ -75,8 +67,7 @@ def pick_matrix(
 
 def checked(source: str, value: Any) -> AnyMatrix:
     """Return a finite float64 array or csr array of two dimensions."""
-    kind = getattr(getattr(value, "dtype", None), "kind", "O")
-    if kind not in "biuf":
+    if isinstance(value, str) or value.dtype.kind not in "biuf":
         raise DataError(f"{source} does not hold real numbers.")
     if value.ndim != 2:
         raise DataError(
@@ -85,25 +76,16 @@ def checked(source: str, value: Any) -> AnyMatrix:
         )
     if min(value.shape) == 0:
         raise DataError(f"{source} holds an empty matrix, {value.shape}.")
-    if sparse.issparse(value) and max(value.shape) > _MOST_ROWS:
-        raise DataError(
-            f"{source} declares a matrix of {value.shape[0]:,} x {value.shape[1]:,}, "
-            f"which does not fit in memory here: up to {_MOST_ROWS:,} rows and columns "
-            "are read."
-        )
     X: Any = sparse.csr_array(value) if sparse.issparse(value) else np.asarray(value)
     with np.errstate(over="ignore"):
         X = X.astype(np.float64, copy=False)
-    values = X.data if sparse.issparse(X) else X
-    wrong = ~np.isfinite(values)
-    if wrong.any():
-        if sparse.issparse(X):
-            at = int(np.count_nonzero(X.indptr <= int(np.argmax(wrong))))
-        else:
-            at = int(np.argmax(wrong.any(axis=1))) + 1
+    from symmf.linalg.norms import first_not_finite
+
+    row = first_not_finite(X)
+    if row is not None:
         raise DataError(
-            f"{source} has NaN or infinite values, first in row {at}. Fill in or leave "
-            "out such rows first."
+            f"{source} has NaN or infinite values, first in row {row + 1}. Fill in or "
+            "leave out such rows first."
         )
     return X
 
@@ -122,17 +104,15 @@ def _plain(value: Any) -> Any:
         if value.dtype.kind == "S":
             return np.char.decode(value, "utf-8", "replace")
         if value.dtype.kind == "O":
-            # MATLAB's cells of texts; anything else is no label.
-            return np.array([_cell_text(item) for item in value.ravel()])
+            # MATLAB's cells of texts and HDF5's texts; anything else is no label.
+            texts = (np.asarray(item).ravel()[:1].tolist() for item in value.ravel())
+            return np.array([_text(text[0] if text else "") for text in texts])
     return f"a {type(value).__name__}"
 
 
-def _cell_text(item: Any) -> str:
-    if isinstance(item, bytes):
-        return item.decode("utf-8", "replace")
-    if isinstance(item, np.ndarray) and item.size == 1:
-        item = item.ravel()[0]
-    return str(item)[:1000]
+def _text(item: Any) -> str:
+    text = item.decode("utf-8", "replace") if isinstance(item, bytes) else str(item)
+    return text[:1000]
 
 
 def _parse_npy(path: Path) -> dict[str, Any]:
@@ -205,11 +185,10 @@ def _parse_mtx(path: Path) -> dict[str, Any]:
 
 
 def _is_matrix(value: Any) -> bool:
-    return (
-        getattr(value, "ndim", 0) == 2
-        and getattr(value.dtype, "kind", "O") in "biuf"
-        and min(value.shape) > 1
-    )
+    """Tell whether it is a matrix of numbers; what is no array is its kind in words."""
+    if isinstance(value, str) or value.ndim != 2:
+        return False
+    return value.dtype.kind in "biuf" and min(value.shape) > 1
 
 
 _PARSERS: dict[str, Callable[[Path], dict[str, Any]]] = {

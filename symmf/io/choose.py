@@ -7,7 +7,7 @@ to type instead.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from shlex import quote
 from typing import Any
@@ -37,6 +37,10 @@ _FAR_APART = 10.0
 # Fewer lines than this are points, whatever they look like.
 _FEW_LINES = 5
 _Rows = npt.NDArray[np.intp]
+_PARSED = {
+    "dates": "read as dates, in days",
+    "amounts": "read as numbers, without signs of currency or unit",
+}
 
 
 @dataclass(slots=True, kw_only=True)
@@ -45,14 +49,24 @@ class _Feature:
 
     at: int
     name: str
+    #: what options call it: its name, or its number if the name is not enough
+    option: str
     values: Column
     kind: str
 
+    @property
     def gaps(self) -> npt.NDArray[np.bool_]:
-        """Return in which rows the value is missing."""
+        """In which rows the value is missing."""
         if isinstance(self.values, list):
             return np.array([not text for text in self.values])
         return np.isnan(self.values)
+
+    @property
+    def constant(self) -> bool:
+        """Whether all rows have the same number."""
+        if isinstance(self.values, list):
+            return False
+        return bool(np.nanmin(self.values) == np.nanmax(self.values))
 
 
 def choose_columns(
@@ -65,6 +79,7 @@ def choose_columns(
     points: bool = False,
     missing: str = "error",
     categories: str = "error",
+    keep: bool = False,
 ) -> UserMatrix:
     """Choose the features of a table.
 
@@ -84,6 +99,8 @@ def choose_columns(
         rows that have any, or refuse them.
     categories : {"one-hot", "drop", "error"}
         Keep columns of words, leave them out, or refuse them.
+    keep : bool
+        Keep the cells of all columns.
 
     Raises
     ------
@@ -101,26 +118,29 @@ def choose_columns(
         columns=columns,
     )
     used = {j for places in at.values() for j in places}
-    others = _features(table, (j for j in range(len(table.names)) if j not in used))
-    left = _features(table, at["columns"]) if columns else list(others)
+    others = _features(table, [j for j in range(len(table.names)) if j not in used])
     notes, warnings = list(table.notes), list[str]()
-    if not points and not columns:
+    left, id_at = others, at["id"]
+    if columns:
+        left = _features(table, at["columns"])
+    elif not points:
         _refuse_edges(table, left, "words")
-    named = table.index is not None or bool(at["id"])
+    named = table.index is not None or bool(id_at)
     numbering = _numbering(table, others, named)
-    id_at = [*at["id"], *(feature.at for feature, _ in numbering if not named)][:1]
+    if numbering and not named:
+        id_at = [numbering[0][0].at]
     if not columns:
         for feature, how in numbering:
             left.remove(feature)
             use = "taken as their names" if [feature.at] == id_at else "left out"
-            said = f"Column {feature.name!r} {how} and was {use}"
+            told = f"Column {feature.name!r} {how} and was {use}"
             if feature.kind == "numbers":
                 warnings.append(
-                    f"{said}, not clustered. To cluster it too, name the columns to "
+                    f"{told}, not clustered. To cluster it too, name the columns to "
                     "use with --columns."
                 )
             else:
-                notes.append(f"{said} (--id {quote(feature.name)}).")
+                notes.append(f"{told} (--id {feature.option}).")
         if not points:
             _refuse_edges(table, left, "numbers")
     _refuse_mistakes(table, left, categories)
@@ -128,16 +148,20 @@ def choose_columns(
         left = _without_useless(left, categories, warnings)
     left = _words(table, left, categories, notes)
     if not left:
-        told = [*notes, *warnings]
-        if len(table.names) == 1:
-            told.append("If something else separates the cells, use --separator.")
-        if any("free text" in sentence for sentence in warnings):
-            told.append("For documents, one in each line, use --format text.")
-        raise DataError(
-            f"{table.source} has no column left to cluster. {' '.join(told)}".rstrip()
-        )
+        raise DataError(_nothing_left(table, notes, warnings))
     rows = _complete_rows(table, left, missing, notes)
-    notes += _parsed_as(left)
+    notes += [
+        f"Column {feature.name!r} was {_PARSED[feature.kind]}."
+        for feature in left
+        if feature.kind in _PARSED
+    ]
+    same = [feature for feature in left if feature.constant]
+    if same and len(same) < len(left):
+        plural, has = ("s", "have") if len(same) > 1 else ("", "has")
+        warnings.append(
+            f"Column{plural} {_listed(same)} {has} the same value in every row; leave "
+            f"out with {_drops(same)}."
+        )
     names = _told_apart([f.name if table.named else f"column {f.name}" for f in left])
     id_name, ids = ("row", None) if table.index is None else table.index
     if id_at:
@@ -147,10 +171,10 @@ def choose_columns(
         names=names,
         ids=_of_rows(ids, rows),
         id_name=id_name,
-        kept=table.kept(rows),
+        kept=table.kept(rows) if keep else None,
         comma=table.comma,
         notes=notes,
-        warnings=warnings + _constant(left),
+        warnings=warnings,
     )
     if not at["labels"]:
         return found
@@ -159,23 +183,6 @@ def choose_columns(
         where = table.where(classes.index(""), at["labels"][0])
         raise DataError(f"{where}: the label is missing.")
     return found.with_labels(table.source, _of_rows(classes, rows) or [])
-
-
-def _constant(features: list[_Feature]) -> list[str]:
-    """Name the columns of numbers that are the same in every row."""
-    same = [
-        feature.name
-        for feature in features
-        if not isinstance(feature.values, list)
-        and np.nanmin(feature.values) == np.nanmax(feature.values)
-    ]
-    if not same or len(same) == len(features):
-        return []
-    plural, has = ("s", "have") if len(same) > 1 else ("", "has")
-    return [
-        f"Column{plural} {_listed(same)} {has} the same value in every row; leave "
-        f"out with {_drops(same)}."
-    ]
 
 
 def far_apart(X: FloatArray, names: Sequence[str]) -> tuple[str, str, float] | None:
@@ -207,11 +214,15 @@ def _places(table: Table, **named: Sequence[str]) -> dict[str, list[int]]:
     return found
 
 
-def _features(table: Table, places: Iterable[int]) -> list[_Feature]:
+def _features(table: Table, places: Collection[int]) -> list[_Feature]:
     found = []
     for j in places:
         values, kind = as_feature(table.columns[j], comma=table.comma)
-        found.append(_Feature(at=j, name=table.names[j], values=values, kind=kind))
+        name = table.names[j]
+        # Options are cut at commas, and a name that comes twice means the first.
+        alone = "," not in name and table.names.index(name) == j
+        option = quote(name) if alone else str(j + 1)
+        found.append(_Feature(at=j, name=name, option=option, values=values, kind=kind))
     return found
 
 
@@ -239,8 +250,11 @@ def _numbering(
 
 
 def _refuse_edges(table: Table, left: list[_Feature], kind: str) -> None:
-    """Refuse two columns for the same things, and perhaps a weight: a graph's edges."""
-    if len(left) not in (2, 3) or table.n < _FEW_LINES:
+    """Refuse two columns for the same things, and perhaps a weight: a graph's edges.
+
+    They come first: --format edges takes the first two columns for nodes.
+    """
+    if [feature.at for feature in left] not in ([0, 1], [0, 1, 2]):
         return
     first, second, *weight = left
     if not first.kind == second.kind == kind or (weight and weight[0].kind == "words"):
@@ -248,7 +262,9 @@ def _refuse_edges(table: Table, left: list[_Feature], kind: str) -> None:
     usual = EDGE_WORDS if kind == "words" else {*EDGE_WORDS, "i", "j"}
     said = table.named and {first.name.lower(), second.name.lower()} <= usual
     alike = _name_the_same if kind == "words" else _number_the_same
-    if said or alike(first.values, second.values):
+    alone = len(table.names) == len(left)
+    seen = table.n >= _FEW_LINES and alike(first.values, second.values)
+    if alone and (said or seen):
         what = "names of" if kind == "words" else "whole numbers that name"
         raise DataError(
             f"{table.source} looks like a list of edges: columns {first.name!r} and "
@@ -283,7 +299,7 @@ def _refuse_mistakes(table: Table, left: list[_Feature], categories: str) -> Non
     Among few numbers it is a level: 3, 4, 6, 8 and "rotary".
     """
     for feature in left:
-        values, name = feature.values, quote(feature.name)
+        values, name = feature.values, feature.option
         if not isinstance(values, list):
             if np.isinf(values).any():
                 i = int(np.argmax(np.isinf(values)))
@@ -321,9 +337,9 @@ def _without_useless(
         else:
             useful.append(feature)
     if told:
-        names = ",".join(feature.name for feature in useful)
-        again = f" The same without this message: --columns {quote(names)}"
-        warnings.append(f"Left out: {', '.join(told)}.{again if useful else ''}")
+        names = ",".join(f.option for f in useful if not f.constant)
+        again = f" The same without this message: --columns {names}" if names else ""
+        warnings.append(f"Left out: {', '.join(told)}.{again}")
     return useful
 
 
@@ -334,27 +350,34 @@ def _words(
     words = [feature for feature in left if feature.kind == "words"]
     if not words or categories == "one-hot":
         return left
-    names = [feature.name for feature in words]
     if categories == "drop":
-        notes.append(f"Columns of words were left out: {_listed(names)}.")
+        notes.append(f"Columns of words were left out: {_listed(words)}.")
         return [feature for feature in left if feature.kind != "words"]
     first = words[0]
-    texts = [text for text in first.values if text]
-    name = quote(first.name)
-    more = f" So are {_listed(names[1:])}." if names[1:] else ""
+    texts = [text for text in first.values if text] or [""]
+    more = f" So are {_listed(words[1:])}." if words[1:] else ""
     raise DataError(
-        f"{table.where(0, first.at)}: {str(texts[0] if texts else '')[:40]!r} is not a "
-        f"number ({len(set(texts))} different texts in {table.n} rows).{more} Leave "
-        f"words out ({_drops(names)}), or take the column as names of the rows (--id "
-        f"{name}) or as known classes (--labels {name})."
+        f"{table.where(0, first.at)}: {str(texts[0])[:40]!r} is not a number "
+        f"({len(set(texts))} different texts in {table.n} rows).{more} Leave words out "
+        f"({_drops(words)}), or take the column as names of the rows (--id "
+        f"{first.option}) or as known classes (--labels {first.option})."
     )
+
+
+def _nothing_left(table: Table, notes: list[str], warnings: list[str]) -> str:
+    told = [*notes, *warnings]
+    if table.unit == "line" and len(table.names) == 1:
+        told.append("If something else separates the cells, use --separator.")
+    if table.unit == "line" and any("text" in sentence for sentence in told):
+        told.append("For documents, one in each line, use --format text.")
+    return f"{table.source} has no column left to cluster. {' '.join(told)}".rstrip()
 
 
 def _complete_rows(
     table: Table, left: list[_Feature], missing: str, notes: list[str]
 ) -> _Rows | None:
     """Return the rows to keep, None for all, or refuse missing values."""
-    gaps = np.column_stack([feature.gaps() for feature in left])
+    gaps = np.column_stack([feature.gaps for feature in left])
     incomplete = gaps.any(axis=1)
     if missing == "median" or not incomplete.any():
         return None
@@ -365,7 +388,7 @@ def _complete_rows(
         raise DataError(
             f"{table.where(i, feature.at)}: the value is missing, as in {count}. Fill "
             "in or leave out such rows (--missing median, --missing drop), or leave "
-            f"out the column: --drop {quote(feature.name)}"
+            f"out the column: --drop {feature.option}"
         )
     if incomplete.all():
         raise DataError(
@@ -376,23 +399,10 @@ def _complete_rows(
     return np.flatnonzero(~incomplete)
 
 
-def _parsed_as(left: list[_Feature]) -> list[str]:
-    """Say which columns were parsed as something else than they are written."""
-    said = {
-        "dates": "read as dates, in days",
-        "amounts": "read as numbers, without signs of currency or unit",
-    }
-    return [
-        f"Column {feature.name!r} was {said[feature.kind]}."
-        for feature in left
-        if feature.kind in said
-    ]
-
-
 def _matrix(left: list[_Feature], names: list[str], rows: _Rows | None) -> Any:
     """Return an array of numbers, or a data frame if there are words or gaps."""
     plain = not any(feature.kind == "words" for feature in left)
-    if plain and (rows is not None or not any(f.gaps().any() for f in left)):
+    if plain and (rows is not None or not any(f.gaps.any() for f in left)):
         X = np.column_stack([np.asarray(feature.values) for feature in left])
         return X if rows is None else X[rows]
     import pandas as pd
@@ -423,10 +433,10 @@ def _of_rows(texts: list[str] | None, rows: _Rows | None) -> list[str] | None:
     return texts if texts is None or rows is None else [texts[i] for i in rows]
 
 
-def _listed(names: Sequence[str]) -> str:
-    more = f" and {len(names) - 4} more" if len(names) > 4 else ""
-    return ", ".join(repr(name) for name in names[:4]) + more
+def _listed(features: Sequence[_Feature]) -> str:
+    more = f" and {len(features) - 4} more" if len(features) > 4 else ""
+    return ", ".join(repr(feature.name) for feature in features[:4]) + more
 
 
-def _drops(names: Sequence[str]) -> str:
-    return " ".join(f"--drop {quote(name)}" for name in names[:4])
+def _drops(features: Sequence[_Feature]) -> str:
+    return " ".join(f"--drop {feature.option}" for feature in features[:4])

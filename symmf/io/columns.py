@@ -196,8 +196,11 @@ def is_named_id(name: str, values: FloatArray) -> bool:
     """Tell whether numbers only name rows: an id by name, whole, never twice."""
     if not (_ID_WORDS.search(name.lower()) or re.search(r"[a-z]I[dD]$", name)):
         return False
-    whole = bool(np.all(values == np.floor(values)))
-    return whole and len(np.unique(values)) == len(values) >= _FEW
+    if len(values) < _FEW or not np.all(values == np.floor(values)):
+        return False
+    # Beyond 2**53 numbers that differ may be the same float.
+    long = np.abs(values).min() > 2**53
+    return bool(long or len(np.unique(values)) == len(values))
 
 
 def from_series(column: pd.Series) -> Column:

@@ -65,12 +65,11 @@ def graph_of(table: Table) -> UserMatrix:
 
 def _weights(table: Table) -> FloatArray:
     """Return the third column, of finite numbers that are not negative."""
-    column = table.columns[2]
-    weights = column if isinstance(column, np.ndarray) else None
-    if isinstance(column, list):
-        weights = to_numbers(column, comma=table.comma)
+    cells = table.columns[2]
+    weights = cells
+    if isinstance(cells, list):
+        weights = to_numbers(cells, comma=table.comma)
     if weights is None:
-        cells = table.texts(2)
         i = next(i for i, c in enumerate(cells) if not is_number(c, comma=table.comma))
         raise DataError(f"{table.where(i, 2)}: {cells[i][:40]!r} is no weight.")
     wrong = ~(weights >= 0) | np.isinf(weights)

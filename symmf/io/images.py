@@ -56,10 +56,8 @@ def image_names(folder: Path) -> list[str]:
 
 def parse_images(folder: Path, names: list[str], side: int) -> Any:
     """Open images one by one, as (n, side * side * 3) bytes."""
-    try:
-        from PIL import Image
-    except ImportError:
-        raise DataError("Images need the extra io: pip install 'symmf[io]'") from None
+    from PIL import Image
+
     Image.MAX_IMAGE_PIXELS = _MOST_PIXELS
     out = np.empty((len(names), side * side * 3), dtype=np.uint8)
     for row, name in zip(out, names, strict=True):

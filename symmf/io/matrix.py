@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
-from symmf.common.validation import check_choice, check_number
+from symmf.common.validation import check_choice, check_name, check_number
 from symmf.errors import DataError, InputError
 from symmf.io import source as sources
 from symmf.io.arrays import pick_matrix, read_arrays
@@ -89,11 +90,11 @@ def read_matrix(
     source = sources.open_source(path, format=format)
     kind = sources.kind_of(source, format)
     inside, apart = _split_labels(labels, path)
-    text = None
+    text = ""
     if kind in ("text", "table", "edges"):
         text = sources.decode(source, encoding)
-        if kind == "table" and format is None and source.may_be_lines:
-            kind = "text" if are_documents(text) else kind
+        lines = kind == "table" and format is None and source.ending in sources.LINES
+        kind = "text" if lines and are_documents(text) else kind
     if kind not in ("table", "sheet"):
         options = {"id": id, "columns": columns, "drop": drop, "keep-columns": keep}
         for name, value in options.items():
@@ -104,32 +105,26 @@ def read_matrix(
         X, names = read_images(path, side=image_side)
         found = UserMatrix(X=X, kind="images", ids=names, id_name="image")
     elif kind == "array":
-        return _read_array(source, variable, inside, apart)
+        found = _read_array(source, variable, inside)
     elif kind == "text":
-        assert text is not None
         found = _documents(source, text, stop_words, asked=format == "text")
     else:
         edges = kind.endswith("edges")
-        if text is None:
-            table = read_sheet(
-                path, source.ending, sheet=variable, header=header, keep=keep
-            )
+        if kind.startswith("sheet"):
+            table = read_sheet(path, source.ending, sheet=variable, header=header)
         else:
-            as_text = ["1", "2"] if edges else [id, inside, *drop]
             table = read_table(
                 text,
                 source.name,
                 header=header,
                 decimal=decimal,
                 separator=separator,
-                as_text=[name for name in as_text if name is not None],
-                keep=keep,
                 edges=edges,
             )
-        found = (
-            graph_of(table)
-            if edges
-            else choose_columns(
+        if edges:
+            found = graph_of(table)
+        else:
+            found = choose_columns(
                 table,
                 id=id,
                 columns=columns,
@@ -138,33 +133,24 @@ def read_matrix(
                 points=format == "table",
                 missing=missing,
                 categories=categories,
+                keep=keep,
             )
-        )
     if apart is not None:
         return found.with_labels(str(apart), read_labels(apart, found.n))
-    if inside is not None and kind not in ("table", "sheet"):
+    if inside is not None and found.y is None:
         raise InputError(f"There is no file {inside!r} with labels.")
     return found
 
 
-def _read_array(
-    source: Source, variable: str | None, labels: str | None, apart: Path | None
-) -> UserMatrix:
-    """Read a matrix, with labels of another variable or another file."""
+def _read_array(source: Source, variable: str | None, labels: str | None) -> UserMatrix:
+    """Read a matrix, with labels of another variable."""
     ending = source.ending if source.ending in sources.ARRAYS else ".npy"
     arrays = read_arrays(source.path, ending)
     others = {name: a for name, a in arrays.items() if name != labels}
     found = UserMatrix(X=pick_matrix(source.name, others or arrays, variable))
-    if apart is not None:
-        return found.with_labels(str(apart), read_labels(apart, found.n))
     if labels is None:
         return found
-    if labels not in arrays:
-        there = ", ".join(name for name in arrays if name)
-        raise InputError(
-            f"{source.name} has no variable {labels!r}, and there is no file of that "
-            f"name with labels. It has: {there or 'one matrix'}."
-        )
+    check_name(f"file of labels, and no variable of {source.name},", labels, arrays)
     inside = as_labels(f"{labels!r} of {source.name}", arrays[labels])
     return found.with_labels(source.name, inside)
 
@@ -179,7 +165,10 @@ def _documents(
     }
     if len(lines) < 2:
         raise DataError(f"{source.name} has {len(lines)} documents; two are needed.")
-    note = "Each line was read as a document; use --format table if it is a table."
+    note = (
+        "Each line was read as a document; use --format table if it is a table, or "
+        "--format edges if it is a graph."
+    )
     return UserMatrix(
         X=None,
         kind="documents",
@@ -196,7 +185,7 @@ def are_documents(text: str) -> bool:
 
     They are if they hold few numbers, and words of no fixed number or nothing else.
     """
-    lines = [line for line in sources.lines_of(text)[:200] if line.strip()]
+    lines = [line for line in islice(sources.lines_of(text), 200) if line.strip()]
     words = [word for line in lines for word in line.replace(",", " ").split()]
     numbers = sum(is_number(word) for word in words)
     lengths = {len(line.split()) for line in lines}

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING, Any
 
 from symmf.common.sandbox import read_in_child
-from symmf.common.validation import did_you_mean
-from symmf.errors import DataError, InputError
-from symmf.io.columns import as_texts, from_series
+from symmf.common.validation import check_name
+from symmf.errors import DataError
+from symmf.io.columns import from_series
+from symmf.io.sniff import LOOK, has_names
 from symmf.io.table import Table
 
 if TYPE_CHECKING:
@@ -16,7 +18,6 @@ if TYPE_CHECKING:
 
 # What a sheet may take: one cell far off the others makes it as large as all between.
 _MEMORY = 4 << 30
-_INSTALL = "pip install 'symmf[io]'"
 
 
 def read_sheet(
@@ -25,7 +26,6 @@ def read_sheet(
     *,
     sheet: str | None = None,
     header: bool | None = None,
-    keep: bool = False,
 ) -> Table:
     """Read a Parquet file or a sheet of an Excel file.
 
@@ -36,10 +36,7 @@ def read_sheet(
     sheet : str or None
         Name of the sheet (Excel); the first one by default.
     header : bool or None
-        Whether the first line of a sheet has names; by default it has them if it holds
-        a text.
-    keep : bool
-        Keep all cells as texts.
+        Whether the first line of a sheet has names; None looks.
     """
     if ending == ".xlsx":
         found = read_in_child(
@@ -54,20 +51,14 @@ def read_sheet(
         source=str(path),
         lines=range(first, first + len(columns[0])),
         unit="row",
-        rows=[list(row) for row in zip(*map(as_texts, columns), strict=True)]
-        if keep
-        else None,
         **found,
     )
 
 
 def parse_parquet(path: Path) -> dict[str, Any]:
     """Return names, columns and the index of pandas, where a frame was stored."""
-    try:
-        from pyarrow import parquet
-    except ImportError:
-        raise DataError(f"Parquet files need the extra io: {_INSTALL}") from None
     import pandas as pd
+    from pyarrow import parquet
 
     # pandas.read_parquet takes names of folders (year=2020) for columns, and refuses
     # two columns of one name.
@@ -90,15 +81,14 @@ def parse_excel(
     """Return names and columns of one sheet; empty rows at the end are left out."""
     import pandas as pd
 
-    try:
-        book = pd.ExcelFile(path, engine="openpyxl")
-    except ImportError:
-        raise DataError(f"Excel files need the extra io: {_INSTALL}") from None
-    there = [str(name) for name in book.sheet_names]
-    if sheet is not None and sheet not in there:
-        raise InputError(
-            f"{path} has no sheet {sheet!r}.{did_you_mean(sheet, there)} It has: "
-            f"{', '.join(there)}."
+    book = pd.ExcelFile(path, engine="openpyxl")
+    there, notes = [str(name) for name in book.sheet_names], list[str]()
+    if sheet is not None:
+        check_name(f"sheet of {path} called", sheet, there)
+    elif there[1:]:
+        notes.append(
+            f"The first sheet, {there[0]!r}, was read; others are "
+            f"{', '.join(map(repr, there[1:5]))} (--variable {quote(there[1])})."
         )
     try:
         cells = book.parse(
@@ -115,7 +105,6 @@ def parse_excel(
         ) from None
     # Where a table begins elsewhere than at the first cell, or below a title.
     cells = cells.dropna(axis=1, how="all")
-    notes = []
     while cells.shape[1] > 1 and cells.iloc[0, 1:].isna().all():
         titles = cells.iloc[0].dropna()
         notes += [f"{str(title)[:40]!r} was left out as a title." for title in titles]
@@ -124,7 +113,9 @@ def parse_excel(
         raise DataError(f"{path} has no cells in its sheet {sheet or 1}.")
     first = int(cells.index[0]) + 1
     if header is None:
-        header = any(isinstance(cell, str) for cell in cells.iloc[0])
+        texts = cells.iloc[:LOOK].fillna("").astype(str)
+        rows = list(enumerate(texts.to_numpy().tolist(), start=first))
+        header = has_names(rows, str(path), False, notes)
     names = [
         str(j) if not header else f"column {j}" if pd.isna(cell) else str(cell)
         for j, cell in enumerate(cells.iloc[0], start=1)

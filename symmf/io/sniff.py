@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import csv
-import io
 import re
 from itertools import islice, pairwise
 from statistics import mode
 
 from symmf.errors import DataError, InputError
 from symmf.io.columns import is_missing, is_number, mostly_numbers, number
+from symmf.io.source import lines_of
 
 #: what the two columns of a list of edges are called
 EDGE_WORDS = {
@@ -42,7 +42,7 @@ def find_separator(text: str) -> str | None:
     """
     lines = [
         line
-        for line in islice(io.StringIO(text, newline=""), LOOK)
+        for line in islice(lines_of(text), LOOK)
         if line.strip() and not line.lstrip().startswith("#")
     ][:_LOOK_FOR_SEPARATOR]
     if lines and (said := _SAID.fullmatch(lines[0])):

@@ -1,25 +1,20 @@
-"""A table of cells: which line has names, which columns hold numbers.
+"""A table of cells: which line has names, and what stands in which line.
 
 Lines are cut by the ``csv`` module and not by pandas: comments, empty lines and lines
-of another length are known by their number here. The first lines decide what a column
-is; if they hold numbers and a later cell does not, all of it is kept as text.
+of another length are known by their number here, and pandas fills short lines up.
 """
 
 from __future__ import annotations
 
 import csv
-import io
 import re
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import chain, islice
-from typing import Any
-
-import numpy as np
 
 from symmf.common.validation import did_you_mean
 from symmf.errors import DataError, InputError
-from symmf.io.columns import Column, as_texts, mostly_numbers, to_numbers
+from symmf.io.columns import Column, as_texts
 from symmf.io.sniff import (
     LOOK,
     Row,
@@ -29,18 +24,15 @@ from symmf.io.sniff import (
     has_names_of_edges,
     without_titles,
 )
-
-# Lines whose cells are turned into numbers at a time.
-_CHUNK = 20_000
+from symmf.io.source import lines_of
 
 
 @dataclass(slots=True, kw_only=True)
 class Table:
-    """Columns by position: numbers as an array, everything else as texts.
+    """Columns by position: texts as they are written, or numbers of a sheet.
 
-    ``lines[i]`` is the line of row i in the file, for messages; ``rows`` holds all
-    cells as they are written if they were asked for, ``index`` what a pandas index
-    called the rows. ``comma``: a text has decimal commas.
+    ``lines[i]`` is the line of row i in the file, for messages; ``index`` what a pandas
+    index called the rows. ``comma``: a text has decimal commas.
     """
 
     source: str
@@ -49,7 +41,6 @@ class Table:
     columns: list[Column] = field(default_factory=list)
     lines: Sequence[int] = ()
     unit: str = "line"
-    rows: list[list[str]] | None = None
     index: tuple[str, list[str]] | None = None
     comma: bool = False
     notes: list[str] = field(default_factory=list)
@@ -64,16 +55,14 @@ class Table:
         column = self.columns[j]
         return column if isinstance(column, list) else as_texts(column)
 
-    def kept(self, rows: Iterable[int] | None) -> list[list[str]] | None:
-        """Return all cells of some rows as they are written, the names first."""
-        if self.rows is None:
-            return None
+    def kept(self, rows: Iterable[int] | None) -> list[list[str]]:
+        """Return all cells of some rows, or of all, the names first."""
+        columns = [self.texts(j) for j in range(len(self.names))]
+        names = self.names
+        if self.index is not None:
+            names, columns = [self.index[0], *names], [self.index[1], *columns]
         chosen = range(self.n) if rows is None else rows
-        if self.index is None:
-            return [self.names, *(self.rows[i] for i in chosen)]
-        name, ids = self.index
-        cells = ([ids[i], *self.rows[i]] for i in chosen)
-        return [[name, *self.names], *cells]
+        return [names, *([column[i] for column in columns] for i in chosen)]
 
     def where(self, i: int, j: int) -> str:
         """Say where a cell stands."""
@@ -105,8 +94,6 @@ def read_table(
     header: bool | None = None,
     decimal: str | None = None,
     separator: str | None = None,
-    as_text: Collection[str] = (),
-    keep: bool = False,
     edges: bool = False,
 ) -> Table:
     """Read a text of cells.
@@ -121,10 +108,6 @@ def read_table(
         Decimal sign; None looks.
     separator : str or None
         What stands between cells, a single character or "space"; None looks.
-    as_text : collection of str
-        Columns that are texts whatever they look like (ids, labels), by name or number.
-    keep : bool
-        Keep all cells as they are written.
     edges : bool
         The lines are edges: whether the first holds names is decided by its words.
 
@@ -136,8 +119,7 @@ def read_table(
     sign = find_separator(text) if separator is None else _separator(separator)
     rows = _rows(text, source, sign)
     notes: list[str] = []
-    found = list(islice(rows, LOOK))
-    first = without_titles(found, notes)
+    first = without_titles(list(islice(rows, LOOK)), notes)
     if not first:
         raise DataError(f"{source} is empty.")
     comma = has_decimal_comma(first, sign, decimal, notes)
@@ -148,70 +130,30 @@ def read_table(
     else:
         named = has_names(first, source, comma, notes)
     line, head = first[0]
-    body = first[named:]
+    lines, body = [], []
+    for at, cells in chain(first[named:], rows):
+        if len(cells) != len(head):
+            values = "1 value" if len(cells) == 1 else f"{len(cells)} values"
+            raise DataError(
+                f"{source}, line {at}: {values}, but line {line} has {len(head)}. "
+                "Every line needs the same number of values. If they are separated by "
+                "something else, use --separator; for documents, one in each line, "
+                "--format text."
+            )
+        lines.append(at)
+        body.append([cell.strip() for cell in cells])
     if not body:
         raise DataError(f"{source} has a line of names and no data.")
     if not named:
         head = [str(j) for j in range(1, len(head) + 1)]
-    table = Table(
+    return Table(
         source=source,
         names=[name.strip() or f"column {j}" for j, name in enumerate(head, start=1)],
         named=named,
-        rows=[] if keep else None,
+        columns=[list(column) for column in zip(*body, strict=True)],
+        lines=lines,
         comma=comma,
         notes=notes,
-    )
-    texts = {j for name in as_text if (j := _find(table, name)) is not None}
-    for j in range(len(head)):
-        if not mostly_numbers((row[j] for _, row in body if j < len(row)), comma=comma):
-            texts.add(j)
-    if wrong := _fill(table, chain(body, rows), texts, line):
-        # Numbers at first and something else below: again, now as texts.
-        again = islice(_rows(text, source, sign), len(found) - len(first) + named, None)
-        _fill(table, again, texts | wrong, line)
-    return table
-
-
-def _fill(table: Table, rows: Iterator[Row], texts: set[int], line: int) -> set[int]:
-    """Put the cells into columns; return which have a cell that is no number.
-
-    Columns of ``texts`` stay as they are. ``line`` is that of the first row of all.
-    """
-    width = len(table.names)
-    lines: list[int] = []
-    kept: list[list[str]] = []
-    parts: list[list[Any]] = [[] for _ in range(width)]
-    wrong: set[int] = set()
-    while chunk := list(islice(rows, _CHUNK)):
-        for at, cells in chunk:
-            if len(cells) != width:
-                raise _ragged(table, at, len(cells), line)
-        lines += [at for at, _ in chunk]
-        if table.rows is not None:
-            kept += [cells for _, cells in chunk]
-        for j, column in enumerate(zip(*(cells for _, cells in chunk), strict=True)):
-            if j in texts:
-                parts[j] += [cell.strip() for cell in column]
-            elif (numbers := to_numbers(column, comma=table.comma)) is not None:
-                parts[j].append(numbers)
-            else:
-                wrong.add(j)
-    if not wrong:
-        table.lines = lines
-        table.rows = None if table.rows is None else kept
-        table.columns = [
-            parts[j] if j in texts else np.concatenate(parts[j]) for j in range(width)
-        ]
-    return wrong
-
-
-def _ragged(table: Table, line: int, found: int, first: int) -> DataError:
-    values = "1 value" if found == 1 else f"{found} values"
-    return DataError(
-        f"{table.source}, line {line}: {values}, but line {first} has "
-        f"{len(table.names)}. Every line needs the same number of values. If they are "
-        "separated by something else, use --separator; for documents, one in each "
-        "line, --format text."
     )
 
 
@@ -221,7 +163,7 @@ def _rows(text: str, source: str, separator: str | None) -> Iterator[Row]:
     A line that begins with # is a comment above the table, and below only if a space
     follows: #N/A is a cell.
     """
-    lines = io.StringIO(text, newline="")
+    lines = lines_of(text)
     rows: Iterable[Row]
     if separator is None:
         rows = enumerate(map(str.split, lines), start=1)
@@ -238,7 +180,7 @@ def _rows(text: str, source: str, separator: str | None) -> Iterator[Row]:
             yield line, cells
 
 
-def _cells(lines: io.StringIO, source: str, separator: str) -> Iterator[Row]:
+def _cells(lines: Iterable[str], source: str, separator: str) -> Iterator[Row]:
     reader = csv.reader(lines, delimiter=separator, skipinitialspace=True)
     try:
         for cells in reader:
@@ -258,10 +200,3 @@ def _separator(asked: str) -> str | None:
             f"--separator is one sign such as ';', or tab or space, not {asked!r}."
         )
     return sign
-
-
-def _find(table: Table, name: str) -> int | None:
-    try:
-        return table.position(name, "")
-    except InputError:
-        return None

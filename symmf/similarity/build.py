@@ -10,6 +10,7 @@ from scipy import sparse
 
 from symmf.common.notation import AnyMatrix, FloatArray
 from symmf.common.validation import (
+    check_columns,
     check_name,
     check_number,
     check_options,
@@ -200,7 +201,8 @@ def build_similarity(
     build = SIMILARITIES[check_name("similarity", name, SIMILARITIES)]
     check_options(f"The similarity {name!r}", options, option_names(build, skip=1))
     if hasattr(X, "columns"):
-        X = np.asarray(X)
+        check_columns(X)
+        X = np.asarray(X, dtype=np.float64)
     values = np.asarray(X.data if sparse.issparse(X) else X)
     if values.dtype.kind not in "fiub":
         raise InputError(f"The data must be numbers; their type is {values.dtype}.")

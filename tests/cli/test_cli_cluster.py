@@ -275,7 +275,7 @@ def test_a_file_with_several_matrices_asks_which(run, tmp_path, planted):
     assert run("cluster", "two.npz", "-k", 3, "--variable", "second")[0] == 0
     code, _, err = run("cluster", "two.npz", "-k", 3, "--variable", "third")
     assert code == 2
-    assert "It has: first, second" in err
+    assert "Known: first, second" in err
 
 
 WRONG_USE = {

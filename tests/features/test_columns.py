@@ -13,6 +13,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from symmf import SymMF, select
 from symmf.errors import InputError, SymmfWarning
 from symmf.features import MixedColumns
+from symmf.similarity import build_similarity
 
 
 def table(n=90, seed=0):
@@ -150,3 +151,28 @@ def test_frames_of_polars():
     np.testing.assert_allclose(
         ours.fit_transform(polars.from_pandas(frame)), ours.fit_transform(frame)
     )
+
+
+def test_labels_of_columns_may_be_numbers():
+    frame = pd.DataFrame({0: list("abab") * 5, 1: range(20)})
+    model = SymMF(2, random_state=0).fit(frame)
+    assert model.n_features_in_ == 2
+    assert not hasattr(model, "feature_names_in_")
+    np.testing.assert_array_equal(model.predict(frame), model.labels_)
+
+
+def test_numbers_that_only_name_rows_are_told():
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"customer_id": np.arange(1000, 1030)})
+    frame["x"], frame["y"] = rng.random((2, 30))
+    with pytest.warns(SymmfWarning, match="'customer_id'.*only name the rows"):
+        SymMF(2, random_state=0).fit(frame)
+    frame["word"] = list("ab") * 15
+    with pytest.warns(SymmfWarning, match="Left out: 'customer_id'"):
+        SymMF(2, random_state=0).fit(frame)
+
+
+def test_a_similarity_of_words_names_their_columns():
+    frame = pd.DataFrame({"city": list("abab"), "x": [1.0, 2, 3, 5]})
+    with pytest.raises(InputError, match=r"all numbers: city\..*MixedColumns"):
+        build_similarity(frame, "cosine")

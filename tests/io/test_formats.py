@@ -58,9 +58,9 @@ def test_labels_and_variables_of_a_file(tmp_path):
     data = read_matrix(path, variable="b", labels="y")
     assert data.X.shape == (8, 4)
     assert data.classes == ["a", "b"]
-    with pytest.raises(InputError, match="no variable 'c'"):
+    with pytest.raises(InputError, match=r"no variable of .* called 'c'"):
         read_matrix(path, variable="c")
-    with pytest.raises(InputError, match="no variable 'z'"):
+    with pytest.raises(InputError, match=r"no variable of .* 'z'"):
         read_matrix(path, variable="a", labels="z")
 
 
@@ -135,7 +135,7 @@ def test_excel(tmp_path):
     np.testing.assert_allclose(data.X, numbers(8, 2))
     assert data.ids[0] == "a0"
     assert read_matrix(tmp_path / "t.xlsx", variable="second").X.tolist() == [[1, 2]]
-    with pytest.raises(InputError, match=r"no sheet 'secnd'.*second"):
+    with pytest.raises(InputError, match=r"no sheet of .* 'secnd'.*second"):
         read_matrix(tmp_path / "t.xlsx", variable="secnd")
 
 
@@ -339,3 +339,18 @@ def test_grey_images_of_sixteen_bits_are_not_cut_to_white(tmp_path):
         assert row.min() < 0.05
         assert row.max() > 0.95
         assert 0.4 < row.mean() < 0.6
+
+
+@pytest.mark.parametrize(
+    ("package", "name"),
+    [("pyarrow", "t.parquet"), ("openpyxl", "t.xlsx"), ("PIL", "a.png")],
+)
+def test_a_package_that_is_missing_is_named(tmp_path, monkeypatch, package, name):
+    (tmp_path / f"{package}.py").write_text(f"raise ImportError('no {package}')")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    data = tmp_path / "data"
+    data.mkdir()
+    (data / name).write_bytes(b"?")
+    (data / "b.png").write_bytes(b"?")
+    with pytest.raises(DataError, match=r"missing .*pip install 'symmf\[io\]'"):
+        read_matrix(data if package == "PIL" else data / name)

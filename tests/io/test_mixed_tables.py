@@ -329,3 +329,64 @@ FILMS = "".join(f"{i},it was a film {i}\n" for i in range(30))
 def test_what_cannot_be_clustered_says_what_to_type(tmp_path, content, hint):
     with pytest.raises(DataError, match=hint):
         read_matrix(write(tmp_path, content), **TAKEN)
+
+
+def test_a_name_with_a_comma_is_called_by_its_number(tmp_path):
+    rows = "".join(f'{i % 7},"a,{i % 3}",x,{i}{i}@x.org\n' for i in range(30))
+    path = write(tmp_path, f'x,"Would you, please?",same,mail\n{rows}')
+    (told,) = read_matrix(path, **TAKEN).warnings
+    assert told.endswith("--columns x,2")
+    assert read_matrix(path, columns=["x", "2"], **TAKEN).names[1].startswith("Would")
+    with pytest.raises(DataError, match=r"--drop 2 --drop same"):
+        read_matrix(path, drop=["mail"])
+
+
+def test_columns_to_name_again_are_without_constant_ones(tmp_path):
+    rows = "".join(f"{i % 7},{i % 5},7,x\n" for i in range(30))
+    data = read_matrix(write(tmp_path, f"a,b,seven,same\n{rows}"), **TAKEN)
+    assert data.warnings[0].endswith("--columns a,b")
+    assert "--drop seven" in data.warnings[1]
+    assert data.names == ["a", "b", "seven"]
+
+
+def test_whole_numbers_behind_names_are_no_edges(tmp_path):
+    rows = "".join(f"w{i},{i % 7},{i * 3 % 11}\n" for i in range(30))
+    assert read_matrix(write(tmp_path, f"who,a,b\n{rows}")).names == ["a", "b"]
+
+
+def test_zeros_that_lead_a_name_are_kept(tmp_path):
+    rows = "".join(f"{i:05d},{i % 7}.5,{i % 5}\n" for i in range(1, 31))
+    data = read_matrix(write(tmp_path, f"id,a,b\n{rows}"))
+    assert data.ids[:2] == ["00001", "00002"]
+
+
+def test_long_whole_numbers_name_rows(tmp_path):
+    rows = "".join(f"{2**60 + 3 * i},{i % 7}.5,{i % 5}\n" for i in range(30))
+    data = read_matrix(write(tmp_path, f"id,a,b\n{rows}"))
+    assert data.names == ["a", "b"]
+    assert data.ids[1] == str(2**60 + 3)
+
+
+def test_years_above_a_sheet_are_asked_about(tmp_path):
+    frame = pd.DataFrame(np.random.default_rng(0).random((9, 3)))
+    frame.set_axis([2019, 2020, 2021], axis=1).to_excel(
+        tmp_path / "t.xlsx", index=False
+    )
+    with pytest.raises(DataError, match=r"line 1: 2019.*--header or --no-header"):
+        read_matrix(tmp_path / "t.xlsx")
+    assert read_matrix(tmp_path / "t.xlsx", header=True).n == 9
+
+
+def test_other_sheets_are_named(tmp_path):
+    with pd.ExcelWriter(tmp_path / "t.xlsx") as book:
+        pd.DataFrame({"note": ["see next"] * 3}).to_excel(book, sheet_name="About")
+        people().to_excel(book, sheet_name="Our data", index=False)
+    with pytest.raises(DataError, match=r"'About', was read.*--variable 'Our data'"):
+        read_matrix(tmp_path / "t.xlsx", drop=["1"], **TAKEN)
+    assert read_matrix(tmp_path / "t.xlsx", variable="Our data", **TAKEN).n == 30
+
+
+def test_few_edges_are_known_by_the_names_of_their_columns(tmp_path):
+    path = write(tmp_path, "from,to\na,b\nb,c\nc,a\n")
+    with pytest.raises(DataError, match="--format edges"):
+        read_matrix(path, **TAKEN)

@@ -200,8 +200,7 @@ class SymMF(Interpretable, SklearnTransformer, Clusterer):
             return super()._check_rows(X, reset=reset)
         rows = self._encoder.transform(X)
         if reset:
-            self.n_features_in_ = self._encoder.n_features_in_
-            self.feature_names_in_ = self._encoder.feature_names_in_
+            validate_data(self, X, reset=True, skip_check_array=True)
         return rows
 
     def _check_dask(self, X: Any, *, reset: bool) -> Any:
