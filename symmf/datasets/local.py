@@ -83,8 +83,10 @@ def proof_of(path: Path) -> Path:
 
 def is_proven(path: Path) -> bool:
     """Whether ``path`` is the file that an import proved to hold the known values."""
-    proof, sha256 = proof_of(path), file_sha256(path)
-    return proof.is_file() and proof.read_bytes().startswith(f"{sha256} ".encode())
+    proof = proof_of(path)
+    if not proof.is_file():
+        return False
+    return proof.read_bytes().startswith(f"{file_sha256(path)} ".encode())
 
 
 def state(spec: DatasetSpec, folder: Path) -> State:

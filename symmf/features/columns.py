@@ -327,7 +327,7 @@ def encoder_for(X: Any) -> MixedColumns | None:
     ids = [
         str(name)
         for j, name in enumerate(frame.columns)
-        if is_named_id(str(name), from_series(frame.iloc[:, j]))
+        if is_named_id(str(name), frame.iloc[:, j].to_numpy(np.float64))
     ]
     if ids:
         warnings.warn(
@@ -343,9 +343,8 @@ def _frame_of(X: Any) -> pd.DataFrame | None:
     """Return a data frame of pandas, or of polars in memory; None of anything else."""
     if not hasattr(X, "columns"):
         return None
-    if hasattr(X, "iloc"):
-        return X
-    return X.to_pandas() if hasattr(X, "to_pandas") else None
+    frame: pd.DataFrame | None = X if hasattr(X, "iloc") else None
+    return X.to_pandas() if frame is None and hasattr(X, "to_pandas") else frame
 
 
 def _why_ignored(name: str, values: Column) -> str:

@@ -65,12 +65,10 @@ def graph_of(table: Table) -> UserMatrix:
 
 def _weights(table: Table) -> FloatArray:
     """Return the third column, of finite numbers that are not negative."""
-    cells = table.columns[2]
-    weights = cells
-    if isinstance(cells, list):
-        weights = to_numbers(cells, comma=table.comma)
+    cells, comma = table.texts(2), table.comma
+    weights = to_numbers(cells, comma=comma)
     if weights is None:
-        i = next(i for i, c in enumerate(cells) if not is_number(c, comma=table.comma))
+        i = next(i for i, cell in enumerate(cells) if not is_number(cell, comma=comma))
         raise DataError(f"{table.where(i, 2)}: {cells[i][:40]!r} is no weight.")
     wrong = ~(weights >= 0) | np.isinf(weights)
     if wrong.any():
