@@ -142,7 +142,13 @@ def install(
     sha256 = hashlib.sha256(content).hexdigest()
     proof = proof_of(target)
     if sha256 != file.sha256:
-        _check_values(spec, file, given)
+        damaged = damaged_message(spec, file, given)
+        if spec.digest is None:
+            raise DataError(damaged)
+        try:
+            read_other(spec, given)
+        except DataError as error:
+            raise DataError(f"{error} {damaged}") from error
         if file_sha256(given) != sha256:
             raise DataError(f"{given} changed while it was read.")
     target.parent.mkdir(parents=True, exist_ok=True)
@@ -150,17 +156,6 @@ def install(
     if sha256 != file.sha256:
         write_atomically(proof, f"{sha256}  {target.name}\n")
     write_atomically(target, content)
-
-
-def _check_values(spec: DatasetSpec, file: RemoteFile, path: Path) -> None:
-    """Raise ``DataError`` unless a file of other bytes holds the known values."""
-    damaged = damaged_message(spec, file, path)
-    if spec.digest is None:
-        raise DataError(damaged)
-    try:
-        read_other(spec, path)
-    except DataError as error:
-        raise DataError(f"{error} {damaged}") from error
 
 
 def _is_archive(path: Path) -> bool:

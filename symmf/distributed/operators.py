@@ -192,8 +192,9 @@ class DistributedMatrix(SymmetricOperator):
 
     def diagonal(self) -> FloatArray:
         """Return the diagonal."""
+        diagonal = operator.methodcaller("diagonal")
         chunks = [row[i] for i, row in enumerate(self._grid)]
-        parts = [self._cluster.task(_diagonal, chunk) for chunk in chunks]
+        parts = [self._cluster.task(diagonal, chunk) for chunk in chunks]
         return np.concatenate(self._cluster.compute(parts))
 
     @property
@@ -236,7 +237,3 @@ def _chunk_facts(chunk: AnyMatrix) -> tuple[float, float, float]:
     largest = float(values.max(initial=0 if sparse.issparse(chunk) else -np.inf))
     squares = float(np.sum(np.square(values, dtype=np.float64)))
     return squares, largest_entry(chunk), largest
-
-
-def _diagonal(chunk: AnyMatrix) -> FloatArray:
-    return np.asarray(chunk.diagonal())
