@@ -110,17 +110,12 @@ def read_matrix(
         found = _documents(source, text, stop_words, asked=format == "text")
     else:
         edges = kind.endswith("edges")
+        asked: dict[str, Any] = {"header": header, "edges": edges}
         if kind.startswith("sheet"):
-            table = read_sheet(path, source.ending, sheet=variable, header=header)
+            table = read_sheet(path, source.ending, sheet=variable, **asked)
         else:
-            table = read_table(
-                text,
-                source.name,
-                header=header,
-                decimal=decimal,
-                separator=separator,
-                edges=edges,
-            )
+            asked |= {"decimal": decimal, "separator": separator}
+            table = read_table(text, source.name, **asked)
         if edges:
             found = graph_of(table)
         else:

@@ -4,17 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 from shlex import quote
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from symmf.common.sandbox import read_in_child
 from symmf.common.validation import check_name
 from symmf.errors import DataError
 from symmf.io.columns import from_series
-from symmf.io.sniff import LOOK, has_names
-from symmf.io.table import Table
-
-if TYPE_CHECKING:
-    import pandas as pd
+from symmf.io.table import Table, table_of
 
 # What a sheet may take: one cell far off the others makes it as large as all between.
 _MEMORY = 4 << 30
@@ -25,7 +21,7 @@ def read_sheet(
     ending: str,
     *,
     sheet: str | None = None,
-    header: bool | None = None,
+    **options: Any,
 ) -> Table:
     """Read a Parquet file or a sheet of an Excel file.
 
@@ -35,24 +31,19 @@ def read_sheet(
         ``.parquet``, ``.pq`` or ``.xlsx``.
     sheet : str or None
         Name of the sheet (Excel); the first one by default.
-    header : bool or None
-        Whether the first line of a sheet has names; None looks.
+    **options
+        Of a sheet, those of :func:`~symmf.io.table.table_of`.
     """
     if ending == ".xlsx":
-        found = read_in_child(
-            parse_excel, path, memory=_MEMORY, sheet=sheet, header=header
-        )
-    else:
-        found = read_in_child(parse_parquet, path)
-    columns, first = found["columns"], found.pop("first")
-    if not columns or not len(columns[0]):
+        found = read_in_child(parse_excel, path, memory=_MEMORY, sheet=sheet)
+        rows = zip(found["lines"], found["rows"], strict=True)
+        return table_of(rows, str(path), unit="row", notes=found["notes"], **options)
+    found = read_in_child(parse_parquet, path)
+    n = len(found["columns"][0]) if found["columns"] else 0
+    if n == 0:
         raise DataError(f"{path} has no rows.")
-    return Table(
-        source=str(path),
-        lines=range(first, first + len(columns[0])),
-        unit="row",
-        **found,
-    )
+    lines = range(1, n + 1)
+    return Table(source=str(path), named=True, lines=lines, unit="row", **found)
 
 
 def parse_parquet(path: Path) -> dict[str, Any]:
@@ -64,21 +55,22 @@ def parse_parquet(path: Path) -> dict[str, Any]:
     # two columns of one name.
     with parquet.ParquetFile(path) as file:
         frame = file.read().to_pandas()
+    found: dict[str, Any] = {
+        "names": [str(name) for name in frame.columns],
+        "columns": [from_series(frame.iloc[:, j]) for j in range(frame.shape[1])],
+    }
     if isinstance(frame.index, pd.RangeIndex):
-        return _parsed(frame)
+        return found
     name = " ".join(str(part) for part in frame.index.names if part is not None)
     rows = frame.index.to_frame().to_numpy(dtype=object).tolist()
-    return _parsed(
-        frame,
-        index=[name or "index", [" ".join(map(str, row)) for row in rows]],
-        notes=["The index of the pandas frame names the rows; it is no feature."],
-    )
+    return found | {
+        "index": [name or "index", [" ".join(map(str, row)) for row in rows]],
+        "notes": ["The index of the pandas frame names the rows; it is no feature."],
+    }
 
 
-def parse_excel(
-    path: Path, sheet: str | None = None, header: bool | None = None
-) -> dict[str, Any]:
-    """Return names and columns of one sheet; empty rows at the end are left out."""
+def parse_excel(path: Path, sheet: str | None = None) -> dict[str, Any]:
+    """Return the cells of one sheet as texts, and the numbers of its rows."""
     import pandas as pd
 
     book = pd.ExcelFile(path, engine="openpyxl")
@@ -104,40 +96,13 @@ def parse_excel(
             "store the table as Parquet."
         ) from None
     # Where a table begins elsewhere than at the first cell, or below a title.
-    cells = cells.dropna(axis=1, how="all")
+    cells = cells.dropna(axis=1, how="all").dropna(axis=0, how="all")
     while cells.shape[1] > 1 and cells.iloc[0, 1:].isna().all():
         titles = cells.iloc[0].dropna()
         notes += [f"{str(title)[:40]!r} was left out as a title." for title in titles]
         cells = cells.iloc[1:].dropna(axis=1, how="all")
-    if cells.empty:
-        raise DataError(f"{path} has no cells in its sheet {sheet or 1}.")
-    first = int(cells.index[0]) + 1
-    if header is None:
-        texts = cells.iloc[:LOOK].fillna("").astype(str)
-        rows = list(enumerate(texts.to_numpy().tolist(), start=first))
-        header = has_names(rows, str(path), False, notes)
-    names = [
-        str(j) if not header else f"column {j}" if pd.isna(cell) else str(cell)
-        for j, cell in enumerate(cells.iloc[0], start=1)
-    ]
-    table = cells.iloc[int(header) :].set_axis(names, axis=1)
-    return _parsed(table, first=first + header, named=header, notes=notes)
-
-
-def _parsed(
-    frame: pd.DataFrame,
-    *,
-    first: int = 1,
-    named: bool = True,
-    index: Any = None,
-    notes: Any = (),
-) -> dict[str, Any]:
-    """Return a frame as plain data; ``first`` is the number of its first row."""
     return {
-        "names": [str(name) for name in frame.columns],
-        "columns": [from_series(frame.iloc[:, j]) for j in range(frame.shape[1])],
-        "first": first,
-        "named": named,
-        "index": index,
-        "notes": list(notes),
+        "lines": [int(i) + 1 for i in cells.index],
+        "rows": cells.where(cells.notna(), "").astype(str).to_numpy(object).tolist(),
+        "notes": notes,
     }

@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import chain, islice
+from typing import Any
 
 from symmf.common.validation import did_you_mean
 from symmf.errors import DataError, InputError
@@ -88,13 +89,7 @@ class Table:
 
 
 def read_table(
-    text: str,
-    source: str,
-    *,
-    header: bool | None = None,
-    decimal: str | None = None,
-    separator: str | None = None,
-    edges: bool = False,
+    text: str, source: str, *, separator: str | None = None, **options: Any
 ) -> Table:
     """Read a text of cells.
 
@@ -102,27 +97,54 @@ def read_table(
     ----------
     text, source : str
         The content, and what messages call it.
+    separator : str or None
+        What stands between cells, a single character or "space"; None looks.
+    **options
+        Those of :func:`table_of`.
+    """
+    sign = find_separator(text) if separator is None else _separator(separator)
+    return table_of(_rows(text, source, sign), source, separator=sign, **options)
+
+
+def table_of(
+    rows: Iterator[Row],
+    source: str,
+    *,
+    unit: str = "line",
+    header: bool | None = None,
+    decimal: str | None = None,
+    separator: str | None = ",",
+    edges: bool = False,
+    notes: Sequence[str] = (),
+) -> Table:
+    """Return a table of cells: decide whether the first row holds names.
+
+    Parameters
+    ----------
+    rows : iterator of (number, cells)
+    source, unit : str
+        What messages call it, and a row of it.
     header : bool or None
-        Whether the first line holds names; None looks.
+        Whether the first row holds names; None looks.
     decimal : {".", ","} or None
         Decimal sign; None looks.
     separator : str or None
-        What stands between cells, a single character or "space"; None looks.
+        What stood between the cells.
     edges : bool
-        The lines are edges: whether the first holds names is decided by its words.
+        The rows are edges: whether the first holds names is decided by its words.
+    notes : sequence of str
+        What was decided before.
 
     Raises
     ------
     DataError
         If it is empty or ragged.
     """
-    sign = find_separator(text) if separator is None else _separator(separator)
-    rows = _rows(text, source, sign)
-    notes: list[str] = []
+    notes = list(notes)
     first = without_titles(list(islice(rows, LOOK)), notes)
     if not first:
         raise DataError(f"{source} is empty.")
-    comma = has_decimal_comma(first, sign, decimal, notes)
+    comma = has_decimal_comma(first, separator, decimal, notes)
     if header is not None:
         named = header
     elif edges:
@@ -135,7 +157,7 @@ def read_table(
         if len(cells) != len(head):
             values = "1 value" if len(cells) == 1 else f"{len(cells)} values"
             raise DataError(
-                f"{source}, line {at}: {values}, but line {line} has {len(head)}. "
+                f"{source}, {unit} {at}: {values}, but {unit} {line} has {len(head)}. "
                 "Every line needs the same number of values. If they are separated by "
                 "something else, use --separator; for documents, one in each line, "
                 "--format text."
@@ -152,6 +174,7 @@ def read_table(
         named=named,
         columns=[list(column) for column in zip(*body, strict=True)],
         lines=lines,
+        unit=unit,
         comma=comma,
         notes=notes,
     )

@@ -372,7 +372,7 @@ def test_years_above_a_sheet_are_asked_about(tmp_path):
     frame.set_axis([2019, 2020, 2021], axis=1).to_excel(
         tmp_path / "t.xlsx", index=False
     )
-    with pytest.raises(DataError, match=r"line 1: 2019.*--header or --no-header"):
+    with pytest.raises(DataError, match=r"1: 2019.*--header or --no-header"):
         read_matrix(tmp_path / "t.xlsx")
     assert read_matrix(tmp_path / "t.xlsx", header=True).n == 9
 
