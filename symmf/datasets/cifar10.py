@@ -41,17 +41,11 @@ FILE_SIZE = 30730000
 _IMAGES = 1000
 
 
-def read(
-    path: Path,
-    *,
-    colour: bool = False,
-    skip: int = 0,
-    n_per_class: int = N_PER_CLASS,
-) -> Dataset:
+def read(path: Path, *, colour: bool = False, **which: int) -> Dataset:
     """Load images of each class of the binary test batch, by default the first 300."""
     if not isinstance(colour, bool):
         raise InputError(f"colour is true or false, not {colour!r}.")
-    records, rows = _records(path, skip, n_per_class)
+    records, rows = _records(path, **which)
     return Dataset.from_arrays(
         _pixels(records[rows], colour=colour),
         records[rows, 0],
@@ -62,15 +56,9 @@ def read(
     )
 
 
-def read_batch(
-    path: Path,
-    *,
-    colour: bool = False,
-    skip: int = 0,
-    n_per_class: int = N_PER_CLASS,
-) -> tuple[Any, Any]:
+def read_batch(path: Path, *, colour: bool = False, **which: int) -> tuple[Any, Any]:
     """Return all images of the test batch, float32, and which are those of ``read``."""
-    records, rows = _records(path, skip, n_per_class)
+    records, rows = _records(path, **which)
     out = np.empty((len(records), (3 if colour else 1) * PIXELS), dtype=np.float32)
     for first in range(0, len(records), _IMAGES):
         part = slice(first, first + _IMAGES)
@@ -78,7 +66,9 @@ def read_batch(
     return out, rows
 
 
-def _records(path: Path, skip: int, n_per_class: int) -> tuple[Any, Any]:
+def _records(
+    path: Path, *, skip: int = 0, n_per_class: int = N_PER_CLASS
+) -> tuple[Any, Any]:
     """Return the records of the file, and which are those asked for of each class."""
     check_number("skip", skip, least=0, whole=True)
     check_number("n_per_class", n_per_class, least=1, whole=True)

@@ -83,12 +83,12 @@ def _fetch_file(
                 install(spec, file, given, target, archive=source.archive is not None)
             except (SourceFailed, DataError) as error:
                 reasons.append(f"\n  {source.url}: {error}")
-                _remove(staging, "*.download")
             else:
-                # What another source may have begun goes too: the file is complete.
-                _remove(staging, "*")
+                # Another source may have begun; the file is complete now.
+                _remove(staging, "*.part")
                 return source.url
             finally:
+                _remove(staging, "*.download")
                 # It is not empty after an interrupted download.
                 with suppress(OSError):
                     staging.rmdir()

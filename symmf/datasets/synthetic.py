@@ -154,11 +154,9 @@ def read(*, kind: str = "exact_factor", **options: Any) -> Dataset:
 def _sizes(*, square: bool = False, **given: Any) -> list[int]:
     """Return the integers given, each at least 1 (``seed``: at least 0), k <= n."""
     for name, value in given.items():
-        least = 0 if name == "seed" else 1
-        most = LARGEST_SEED if name == "seed" else LARGEST
-        check_number(
-            f"Synthetic data: {name}", value, least=least, most=most, whole=True
-        )
+        least, most = (0, LARGEST_SEED) if name == "seed" else (1, LARGEST)
+        what = f"Synthetic data: {name}"
+        check_number(what, value, least=least, most=most, whole=True)
     n, k = given["n"], given["k"]
     if n < k:
         raise InputError(
