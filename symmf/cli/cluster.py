@@ -179,7 +179,8 @@ def _cluster_on_dask(request: Request) -> list[Path]:
     with stages_on_terminal() as stages:
         rows, model, warnings, written = cluster_on_dask(request, stages)
     show_notes([], warnings)
-    (n, m), blocks = rows.X.shape, rows.X.numblocks[0]
+    # How many rows a Parquet file has is known when they are read.
+    n, m, blocks = len(model.labels_), rows.X.shape[1], rows.X.numblocks[0]
     say(f"{request.name}: {n} samples, {m} features in {blocks} blocks; symmf")
     _show_sizes(model.labels_)
     show_times(stages)
