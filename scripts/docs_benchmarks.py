@@ -12,9 +12,15 @@ from pathlib import Path
 
 import pandas as pd
 
+from scripts.benchmarks.quality import OURS, with_interval
 from scripts.benchmarks.race import decisions
 from symmf.common.texts import markdown_table
 
+#: sets of ``scripts/benchmark quality``
+BATTERY_TITLES = {
+    "design": "{} sets used in design",
+    "unseen": "{} sets never used in design",
+}
 # Solvers within this factor of the fastest are named beside it.
 _NEARLY = 1.5
 
@@ -22,17 +28,83 @@ _NEARLY = 1.5
 def quality_table(folder: Path) -> str:
     """Tell how well clusterers did with their defaults and the true K."""
     frame = pd.read_csv(folder / "quality.csv")
-    first = frame["method"].iloc[0]
-    rows = []
-    for line in frame.itertuples(index=False):
-        own = line.method == first
-        gain = with_range(line.gain, line.gain_low, line.gain_high)
-        seconds = f"{1000 * line.seconds_median:.1f}"
-        scores = [str(line.sets), f"{line.ari_mean:.3f}", f"{line.ac_mean:.3f}"]
-        beside = ["", ""] if own else [gain, f"{line.wins} : {line.losses}"]
-        rows.append([line.method, *scores, *beside, seconds])
-    header = ["", "sets", "ARI", "AC", f"gain of {first}", "wins", "ms, median"]
-    return markdown_table(header, rows, align="lrrrrrr")
+    parts = []
+    for battery, part in frame.groupby("battery", sort=False):
+        rows = []
+        for line in part.itertuples(index=False):
+            gain = with_range(line.gain, line.gain_low, line.gain_high)
+            beside = [gain, f"{line.wins} : {line.losses}"]
+            scores = [f"{line.ari_mean:.3f}", f"{line.ac_mean:.3f}"]
+            rows.append(
+                [line.method, *scores, *(["", ""] if line.method == OURS else beside)]
+            )
+        header = [BATTERY_TITLES[str(battery)], "ARI", "AC", f"gain of {OURS}", "wins"]
+        header[0] = header[0].format(part["sets"].iloc[0])
+        parts.append(markdown_table(header, rows, align="lrrrr"))
+    return "\n\n".join(parts)
+
+
+def evidence_page(folder: Path) -> str:
+    """Tell how often verdicts, memberships and flags were right."""
+    frame = pd.read_csv(folder / "evidence.csv")
+    facts = json.loads((folder / "evidence.json").read_text(encoding="utf-8"))
+    counts = ["none", "weak", "clear"]
+    rows = [
+        [f"{line.group}: {line.data}", *(str(getattr(line, name)) for name in counts)]
+        for line in frame.itertuples(index=False)
+    ]
+    along = frame["data"].isin(("noisy curve", "noisy line"))
+    false = frame["group"] == "no clusters"
+    told = [
+        f"{what}: {part['weak'].sum()} weak and {part['clear'].sum()} clear verdicts "
+        f"in {part[counts].to_numpy().sum()} draws."
+        for what, part in (
+            ("Curves and lines without any gap", frame[along]),
+            ("Other data without clusters", frame[false & ~along]),
+        )
+    ]
+    sure = [
+        [f"{line['mean']:.2f}", f"{line['kept']:.2f}", f"{line['rows']:,}"]
+        for line in facts["memberships"]
+    ]
+    names = ("precision", "recall", "apart", "clean_flagged")
+    flags = [
+        [line["data"], *(f"{line[name]:.2f}" for name in names)]
+        for line in facts["outliers"]
+    ]
+    return "\n\n".join(
+        [
+            "**Verdicts.** " + " ".join(told),
+            markdown_table(["verdict", *counts], rows, align="lrrr"),
+            "**Memberships.** Which share of rows kept their cluster in clusterings of "
+            "other parts than those they were estimated from, on data sets that "
+            "were never used in design:",
+            markdown_table(["membership, mean", "kept", "rows"], sure, align="rrr"),
+            "**Outliers.** Shapes with 5 % of uniform noise, and without. Apart is the "
+            "share of the noise that is not as near to the shape as its own rows are:",
+            markdown_table(
+                ["data", "precision", "recall", "apart", "flagged without noise"],
+                flags,
+                align="lrrrr",
+            ),
+        ]
+    )
+
+
+def mixed_table(folder: Path) -> str:
+    """Tell the scores on tables with words and missing values."""
+    frame = pd.read_csv(folder / "mixed.csv")
+    methods = [name for name in frame if name not in ("table", "n", "k", "read")]
+    rows = [
+        [line["table"], str(line["n"]), str(line["k"])]
+        + [f"{line[name]:.3f}" for name in methods]
+        for line in frame.to_dict("records")
+    ]
+    rows.append(["mean", "", "", *(f"{frame[name].mean():.3f}" for name in methods)])
+    gains = [with_range(*with_interval(frame[OURS] - frame[m])) for m in methods[1:]]
+    rows.append([f"gain of {OURS}, 95 % interval", "", "", "", *gains])
+    header = ["ARI", "rows", "K", *methods]
+    return markdown_table(header, rows, align="l" + "r" * (len(header) - 1))
 
 
 def fits_table(folder: Path) -> str:
@@ -156,7 +228,6 @@ def race_table(folder: Path) -> str:
     return "\n\n".join([table, *decisions(whole)])
 
 
-#: Name of the file, title, what the numbers are, and the table.
 #: Name of the file, title, what the numbers are, and the table.
 TABLES: dict[str, tuple[str, str, Callable[[Path], str]]] = {
     "fits": (

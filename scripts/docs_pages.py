@@ -18,7 +18,13 @@ from pathlib import Path
 
 import pandas as pd
 
-from scripts.docs_benchmarks import quality_table, speed_page
+from scripts.docs_benchmarks import (
+    BATTERY_TITLES,
+    evidence_page,
+    mixed_table,
+    quality_table,
+    speed_page,
+)
 from scripts.readme.results import solvers_table, times_line
 from symmf.common.texts import markdown_table
 
@@ -40,16 +46,17 @@ def hits_page() -> str:
     """Tell how often the rules for the number of clusters were right."""
     from symmf.clustering.symmf.agreement import hit_rates
 
-    hits = hit_rates()
-    agreed = {case: hits["by_agreement"][case] for case in ("4", "3", "fewer")}
-    four, three, fewer = (f"{c['right']} of {c['sets']}" for c in agreed.values())
-    return (
-        f"On {hits['sets']} benchmark data sets with 2 to {hits['largest']} classes "
-        f"the silhouette found the number on {hits['silhouette']:.0%}, the eigengap on "
-        f"{hits['eigengap']:.0%}, the sum of both eigengaps and the silhouette on "
-        f"{hits['score']:.0%}. Where four rules agreed it was right on {four} sets, "
-        f"where three did on {three}, else on {fewer}."
-    )
+    rates = hit_rates()
+    rows = []
+    for battery, title in BATTERY_TITLES.items():
+        hits = rates[battery]
+        shares = [f"{hits[name]:.0%}" for name in ("silhouette", "eigengap", "score")]
+        agreed = [hits["by_agreement"][case] for case in ("4", "3", "fewer")]
+        cells = [f"{case['right']} of {case['sets']}" for case in agreed]
+        rows.append([title.format(hits["sets"]), *shares, *cells])
+    header = ["right", "silhouette", "eigengap", "score", "four rules agree"]
+    header += ["three agree", "fewer"]
+    return markdown_table(header, rows, align="lrrrrrr")
 
 
 def first_fit_page(start: Path = ROOT / "docs" / "start.md") -> str:
@@ -135,6 +142,8 @@ PAGES: dict[str, Callable[[], str]] = {
     "study": study_page,
     "speed": measured_page,
     "times": lambda: times_line(REFERENCE),
+    "evidence": lambda: evidence_page(REFERENCE / "benchmarks"),
+    "mixed": lambda: mixed_table(REFERENCE / "benchmarks"),
 }
 
 

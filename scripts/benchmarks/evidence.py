@@ -1,20 +1,31 @@
-"""Evidence: false alarms and power of "no clusters", outliers, memberships.
+"""Evidence: false alarms and power of "no clusters", K, memberships and outliers.
 
-Every data set is drawn with a seed that no rule was developed on.
+What is drawn has seeds that no rule was developed on. The numbers of clusters and the
+memberships are those of the data sets of ``quality``.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import json
+from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
+import click
 import numpy as np
 import pandas as pd
+from matplotlib.figure import Figure
+from scipy.spatial import cKDTree
 
-from scripts.benchmarks.unseen import SHAPES
+from scripts.benchmarks.quality import BATTERIES, SEED
+from scripts.benchmarks.unseen import SHAPES, unseen_sets
 
+# Classes up to which the rules for the number of clusters are judged.
+LARGEST_K = 12
+HITS = Path("symmf/clustering/symmf/select_hits.json")
 _SIZES, _FEATURES = (60, 200, 600), (2, 4, 10)
 _DISTANCES = (8, 6, 5, 4, 3, 2)
+_SURE = (0, 0.6, 0.7, 0.8, 0.85, 0.95, 0.99, 1)
 
 
 def structureless(rng: np.random.Generator) -> dict[str, Any]:
@@ -39,31 +50,91 @@ def structureless(rng: np.random.Generator) -> dict[str, Any]:
 
 
 def verdicts(draws: int) -> pd.DataFrame:
-    """Count verdicts on rows without clusters, and on two groups some way apart."""
+    """Count verdicts on rows without clusters, and on groups some way apart."""
     from symmf.clustering.symmf.structure import find_structure
 
-    rows: list[dict[str, Any]] = []
+    found = [
+        {"group": group, "data": kind, "verdict": structure.verdict}
+        for group, kind, Z in _drawn(draws)
+        if (structure := find_structure(Z)) is not None
+    ]
+    table = pd.DataFrame(found).groupby(["group", "data"], sort=False)["verdict"]
+    counts = table.value_counts().unstack(fill_value=0)
+    return counts.reindex(columns=["none", "weak", "clear"], fill_value=0).reset_index()
 
-    def count(kind: str, Z: Any) -> None:
-        found = find_structure(np.asarray(Z))
-        rows.append({"data": kind, "verdict": "" if found is None else found.verdict})
 
+def _drawn(draws: int) -> Iterator[tuple[str, str, Any]]:
     for draw in range(draws):
         rng = np.random.default_rng([2027, draw])
         for kind, Z in structureless(rng).items():
-            count(kind, Z)
+            yield "no clusters", kind, Z
         for distance in _DISTANCES:
             Z = rng.normal(size=(300, 4))
             Z[:150, 0] += distance
-            count(f"two groups, {distance} deviations", Z)
+            yield "two groups", f"{distance} deviations apart", Z
         for kind, shape in SHAPES.items():
-            count(f"shape: {kind}", shape(rng)[0])
-    table = pd.DataFrame(rows).groupby("data", sort=False)["verdict"]
-    return table.value_counts().unstack(fill_value=0).reset_index()
+            yield "shapes", kind, shape(rng)[0]
+
+
+def numbers(most: int) -> pd.DataFrame:
+    """Return what the rules of ``symmf.select`` say, and the number of classes."""
+    from symmf import select
+    from symmf.clustering.symmf.agreement import RULES
+
+    rows = []
+    for battery, data_sets in BATTERIES.items():
+        for name, data in data_sets(most):
+            k = int(data.n_classes)
+            if not 2 <= k <= LARGEST_K:
+                continue
+            found = select(np.asarray(data.X, float), n_subsamples=0, random_state=SEED)
+            rules = {rule: found.by_rule.get(rule) for rule in RULES}
+            agree = list(rules.values()).count(found.best)
+            row = {"battery": battery, "set": name, "classes": k, "score": found.best}
+            rows.append({**row, **rules, "agree": agree})
+            click.echo(f"{name}: {k} classes, {found.best} chosen, rules say {rules}")
+    return pd.DataFrame(rows)
+
+
+def hit_rates(table: pd.DataFrame) -> dict[str, Any]:
+    """Return how often each rule was right, and the score by how many rules agree."""
+    rates: dict[str, Any] = {"largest": LARGEST_K}
+    for battery, part in (("all", table), *table.groupby("battery", sort=False)):
+        k, right = part["classes"], part["score"] == part["classes"]
+        case = part["agree"].map({4: "4", 3: "3"}).fillna("fewer")
+        shares = {
+            "silhouette": (part["silhouette"] == k).mean(),
+            "eigengap": (part["eigengap"] == k).mean(),
+            "score": right.mean(),
+            "score_above_2": right[k > 2].mean(),
+            "too_few": (part["score"] < k)[~right].mean(),
+        }
+        by_agreement = {
+            name: {
+                "right": int(right[case == name].sum()),
+                "sets": int(sum(case == name)),
+            }
+            for name in ("4", "3", "fewer")
+        }
+        rates[str(battery)] = {
+            "sets": len(part),
+            **{name: round(float(share), 3) for name, share in shares.items()},
+            "by_agreement": by_agreement,
+        }
+    return rates
+
+
+def write_hits(rates: dict[str, Any], path: Path = HITS) -> None:
+    """Write the hit rates where the recommendation reads them."""
+    path.write_text(json.dumps(rates, indent=1, sort_keys=True) + "\n", "utf-8")
 
 
 def outliers(draws: int) -> pd.DataFrame:
-    """Return precision and recall of the flag on shapes with 5 % of uniform noise."""
+    """Return precision and recall of the flag on shapes with 5 % of uniform noise.
+
+    ``apart``: the share of the noise that is further from every row of the shape than
+    99 % of these are from each other; the rest cannot be told from them.
+    """
     from symmf.clustering.symmf.outliers import THRESHOLD, outlier_scores
 
     rows = []
@@ -73,6 +144,8 @@ def outliers(draws: int) -> pd.DataFrame:
             X, _ = shape(rng)
             low, high = X.min(axis=0), X.max(axis=0)
             noise = rng.uniform(low, high, (len(X) // 20, X.shape[1]))
+            tree = cKDTree(X)
+            usual = np.quantile(tree.query(X, 2)[0][:, 1], 0.99)
             flagged = outlier_scores(np.concatenate([X, noise])) > THRESHOLD
             right = int(flagged[len(X) :].sum())
             rows.append(
@@ -80,33 +153,53 @@ def outliers(draws: int) -> pd.DataFrame:
                     "data": kind,
                     "precision": right / max(int(flagged.sum()), 1),
                     "recall": right / len(noise),
+                    "apart": float(np.mean(tree.query(noise)[0] > usual)),
                     "clean_flagged": float(np.mean(outlier_scores(X) > THRESHOLD)),
                 }
             )
     return pd.DataFrame(rows).groupby("data", sort=False).mean().reset_index()
 
 
-def memberships(draws: int) -> pd.DataFrame:
+def memberships(draws: int, most: int = 1000) -> pd.DataFrame:
     """Return which share of rows keep their cluster on parts that were not used."""
     from symmf import SymMF
     from symmf.clustering.symmf.membership import matched
 
-    sure, kept = [], []
-    shapes: list[Callable[[np.random.Generator], Any]] = [*SHAPES.values()]
-    for draw in range(draws):
-        for shape in shapes:
+    rows = []
+    for name, data in unseen_sets(most):
+        X, k = np.asarray(data.X, dtype=np.float64), int(data.n_classes)
+        model = SymMF(k, random_state=SEED).fit(X)
+        for draw in range(draws):
             rng = np.random.default_rng([2029, draw])
-            X, y = shape(rng)
-            k = int(y.max()) + 1
-            model = SymMF(k, random_state=0).fit(X)
             part = np.sort(rng.choice(len(X), int(0.8 * len(X)), replace=False))
             alone = SymMF(k, random_state=99).fit_predict(X[part])
-            again = matched(model.labels_[part], alone, k)
-            sure.append(model.membership_[part].max(axis=1))
-            kept.append(again == model.labels_[part])
-    each = {"membership": np.concatenate(sure), "kept": np.concatenate(kept)}
-    table = pd.DataFrame(each)
-    bins = pd.cut(table["membership"], [0, 0.6, 0.7, 0.8, 0.85, 0.95, 0.99, 1])
-    found = table.groupby(bins, observed=True)
-    means = found.mean().set_axis(["mean", "kept"], axis=1)
-    return means.assign(rows=found.size()).reset_index().astype({"membership": str})
+            again = matched(model.labels_[part], alone, k) == model.labels_[part]
+            sure = model.membership_[part].max(axis=1)
+            rows.append(pd.DataFrame({"membership": sure, "kept": again, "set": name}))
+    table = pd.concat(rows)
+    bins = pd.cut(table["membership"], _SURE)
+    means = table.groupby(bins, observed=True).agg(
+        mean=("membership", "mean"),
+        kept=("kept", "mean"),
+        rows=("kept", "size"),
+        sets=("set", "nunique"),
+    )
+    return means.reset_index().astype({"membership": str})
+
+
+def picture(table: pd.DataFrame) -> Figure:
+    """Draw the share of each verdict, by kind of data."""
+    labels = table["group"] + ": " + table["data"]
+    figure = Figure(figsize=(7.2, 0.24 * len(table) + 1.2), layout="constrained")
+    axis = figure.subplots()
+    counts = table[["none", "weak", "clear"]]
+    shares = counts.div(counts.sum(axis=1), axis=0)
+    left = np.zeros(len(table))
+    for verdict, colour in zip(shares, ("#CCCCCC", "#56B4E9", "#0072B2"), strict=True):
+        axis.barh(labels, shares[verdict], left=left, color=colour, label=verdict)
+        left += shares[verdict].to_numpy()
+    axis.invert_yaxis()
+    axis.set_xlabel(f"share of verdicts in {int(counts.iloc[0].sum())} draws")
+    axis.legend(frameon=False, ncols=3, loc="lower center", bbox_to_anchor=(0.5, 1))
+    axis.spines[["top", "right", "left"]].set_visible(False)
+    return figure

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -38,7 +39,9 @@ _RATIOS: dict[str, tuple[list[str], str, str]] = {
     "solvers_before": (["problem"], "time / time of version 0.1", "linear"),
     "runner_before": (["problem"], "time / time of version 0.1", "linear"),
 }
-DRAWN = (*_RATIOS, "scale", "quality", "race")
+# Their modules draw them.
+_OWN = ("quality", "evidence", "mixed", "race")
+DRAWN = (*_RATIOS, "scale", *_OWN)
 
 
 def draw(folder: Path, name: str) -> None:
@@ -47,14 +50,8 @@ def draw(folder: Path, name: str) -> None:
     if not path.exists() or name not in DRAWN:
         return
     table = pd.read_csv(path)
-    if name == "quality":
-        from scripts.benchmarks.quality import picture
-
-        figure = picture(table)
-    elif name == "race":
-        from scripts.benchmarks.race import picture as race_picture
-
-        figure = race_picture(table)
+    if name in _OWN:
+        figure = import_module(f"scripts.benchmarks.{name}").picture(table)
     elif name == "scale":
         facts = json.loads((folder / "scale.json").read_text(encoding="utf-8"))
         figure = _growth(table, facts)

@@ -14,12 +14,14 @@ from __future__ import annotations
 import tempfile
 import warnings
 from collections.abc import Callable, Iterator
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import click
 import numpy as np
 import pandas as pd
+from matplotlib.figure import Figure
 
 from symmf.common.notation import LabelArray
 
@@ -65,12 +67,16 @@ def measure() -> pd.DataFrame:
     """Run every method on every table; a row each."""
     from symmf.metrics import ari
 
+    methods = dict(METHODS)
+    if find_spec("kmodes") is None:
+        click.echo("kmodes is not installed: k-prototypes is not measured.")
+        del methods["k-prototypes"]
     rows = []
     for name, frame, y in tables():
         k = len(np.unique(y))
         row: dict[str, Any] = {"table": name, "n": len(y), "k": k}
         row["read"] = _is_read(frame, y)
-        for method, run in METHODS.items():
+        for method, run in methods.items():
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
                 row[method] = ari(y, np.asarray(run(frame, k)))
@@ -173,3 +179,20 @@ METHODS: dict[str, Callable[[pd.DataFrame, int], LabelArray]] = {
     "k-prototypes": _kprototypes,
     "Gower, average linkage": _gower,
 }
+
+
+def picture(table: pd.DataFrame) -> Figure:
+    """Draw the score of every method on every table, and its mean."""
+    table = table.sort_values(OURS)
+    methods = [name for name in METHODS if name in table]
+    figure = Figure(figsize=(7.2, 5.2), layout="constrained")
+    axis = figure.subplots()
+    colours = ("#0072B2", "#999999", "#E69F00", "#009E73")
+    for method, colour in zip(methods, colours, strict=False):
+        told = f"{method}: mean {table[method].mean():.3f}"
+        axis.plot(table[method], table["table"], "o", color=colour, label=told)
+    axis.set_xlabel("adjusted Rand index")
+    axis.grid(axis="y", color="0.9")
+    axis.legend(frameon=False, loc="lower right")
+    axis.spines[["top", "right", "left"]].set_visible(False)
+    return figure

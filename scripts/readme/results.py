@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from pathlib import Path
 
 import pandas as pd
 
+from scripts.docs_benchmarks import BATTERY_TITLES
 from symmf.common.texts import markdown_table
 from symmf.errors import InputError
 from symmf.paper import DATASET_TITLES
@@ -29,19 +29,18 @@ def quality_block(results: Results) -> str:
     folder = results.folder / "benchmarks"
     if not (folder / "quality.csv").exists():
         return NOTHING
-    frame = pd.read_csv(folder / "quality.csv").set_index("method")
-    facts = json.loads((folder / "quality.json").read_text(encoding="utf-8"))
-    unseen = facts.get("ari_on_common_unseen_sets", {})
-    # Means over fewer data sets are not comparable.
-    sets = int(frame["sets"].max())
-    whole = frame[frame["sets"] == sets].sort_values("ari_mean", ascending=False)
-    header = ["mean ARI", f"{sets} sets"]
-    header += [f"{unseen['sets']:.0f} held-out sets"] if unseen else []
-    rows = []
-    for method, mean in whole["ari_mean"].head(4).items():
-        held_out = [f"{unseen[method]:.3f}"] if unseen else []
-        rows.append([str(method), f"{mean:.3f}", *held_out])
-    return markdown_table(header, rows, "l" + "r" * (len(header) - 1))
+    frame = pd.read_csv(folder / "quality.csv")
+    sets = frame.groupby("battery", sort=False)["sets"].first()
+    means = frame.pivot(index="method", columns="battery", values="ari_mean")[
+        sets.index
+    ]
+    best = means.sort_values(sets.index[0], ascending=False).head(4)
+    rows = [
+        [str(method), *(f"{mean:.3f}" for mean in line)]
+        for method, line in zip(best.index, best.to_numpy(), strict=True)
+    ]
+    header = [BATTERY_TITLES[str(name)].format(n) for name, n in sets.items()]
+    return markdown_table(["mean ARI", *header], rows, "l" + "r" * len(header))
 
 
 def beyond_block(results: Results) -> str:

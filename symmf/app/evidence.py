@@ -16,7 +16,7 @@ from symmf.clustering.symmf.communities import count_communities
 from symmf.clustering.symmf.evidence import Evidence, cluster_parts, gather_evidence
 from symmf.clustering.symmf.number import Numbers, compare_numbers, sample_of
 from symmf.clustering.symmf.recipe import recipe_for
-from symmf.clustering.symmf.structure import LARGEST, Structure
+from symmf.clustering.symmf.structure import LARGEST, NONE
 from symmf.common.notation import FloatArray, LabelArray
 from symmf.similarity.graphs.neighbours import nearest_neighbours
 
@@ -85,10 +85,9 @@ def _of_graph(task: Task, found: Evidence) -> Evidence:
     rules = {"bethe_hessian": k}
     if "eigengap" in found.by_rule:
         rules["eigengap"] = found.by_rule["eigengap"]
-    none = Structure(verdict="none", depth=0.0, eigengap=0.0)
     return replace(
         found,
-        structure=none if k == 1 else None,
+        structure=NONE if k == 1 else None,
         best=k,
         runner_up=None,
         by_rule=rules,

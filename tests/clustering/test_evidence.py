@@ -53,6 +53,15 @@ def test_the_verdict_is_that_of_the_weakest_evidence(structure, stability, verdi
     assert found.sentence.startswith("Stable" if untested else heads[verdict])
 
 
+def test_parts_of_a_curve_are_told_to_be_parts():
+    along = Structure(verdict="weak", depth=1.8, eigengap=1.0, along=True)
+    said = [
+        Evidence(n_clusters=2, structure=structure, stability=0.99).sentence
+        for structure in (along, WEAK)
+    ]
+    assert ["may be parts of it" in sentence for sentence in said] == [True, False]
+
+
 def test_noise_is_told_to_be_noise_whatever_k_was_asked_for():
     X = np.random.default_rng(0).random((150, 3))
     for k in (3, "auto"):
@@ -133,6 +142,14 @@ def test_a_copy_elsewhere_keeps_answers_and_few_rows(fitted):
     np.testing.assert_array_equal(copy.outlier_score_, known)
     with pytest.raises(InputError, match="rows of the fit"):
         copy.evidence_  # noqa: B018
+
+
+def test_rows_that_count_several_times_have_one_answer_each(touching):
+    weights = np.random.default_rng(0).integers(0, 4, 240)
+    model = SymMF(3, random_state=0).fit(touching[0], sample_weight=weights)
+    assert model.membership_.shape == (240, 3)
+    assert model.outlier_score_.shape == (240,)
+    assert model.evidence_.stability > 0.5
 
 
 def test_models_can_be_compared_without_classes():

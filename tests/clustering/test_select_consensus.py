@@ -48,7 +48,7 @@ def test_the_recommendation_tells_how_often_such_agreement_was_right(
     found = symmf.select(blobs[0], [3, 4], n_subsamples=0, random_state=0)
     assert "stability" not in found.by_rule
     path = tmp_path / "hits.json"
-    path.write_text('{"by_agreement": {"4": {"right": 21, "sets": 24}}}')
+    path.write_text('{"all": {"by_agreement": {"4": {"right": 21, "sets": 24}}}}')
     monkeypatch.setattr(agreement, "HITS", path)
     agreement.hit_rates.cache_clear()
     assert "4 clusters; second best: 3. 4 of 4 rules agree" in found.recommendation
@@ -90,15 +90,24 @@ def test_the_verdict_is_that_of_both_kinds_of_evidence():
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_rows_along_a_line_are_never_called_clear_clusters(seed):
+def test_gaps_along_one_curve_are_chance_and_strands_side_by_side_are_not(seed):
     rng = np.random.default_rng(seed)
-    t = rng.random(200)
+    t = rng.random(300)
     curve = np.column_stack([np.cos(3 * t), np.sin(3 * t)])
-    assert find_structure(curve + rng.normal(0, 0.05, (200, 2))).verdict != "clear"
-    assert find_structure(rng.normal(size=(200, 1))).verdict == "none"
-    two = rng.normal(size=(200, 1))
-    two[:100] += 8
-    assert find_structure(two).verdict == "clear"
+    curve += rng.normal(0, 0.05, (300, 2))
+    assert find_structure(curve).verdict == "none"
+    beside = np.column_stack([4 * t, 0.5 * (np.arange(300) % 2)])
+    found = find_structure(beside + rng.normal(0, 0.05, (300, 2)))
+    assert found.along
+    assert found.verdict != "none"
+
+
+def test_a_single_feature_shows_groups_and_no_others():
+    rng = np.random.default_rng(0)
+    one = rng.normal(size=(200, 1))
+    assert find_structure(one).verdict == "none"
+    one[:100] += 8
+    assert find_structure(one).verdict == "clear"
 
 
 def test_the_evidence_can_be_drawn(blobs):

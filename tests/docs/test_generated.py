@@ -7,7 +7,7 @@ import re
 
 import pandas as pd
 
-from scripts.docs_benchmarks import with_range
+from scripts.docs_benchmarks import evidence_page, mixed_table, with_range
 from scripts.docs_pages import (
     PAGES,
     REFERENCE,
@@ -78,8 +78,19 @@ def test_the_page_start_shows_what_its_programs_print():
 
 def test_the_guide_tells_the_measured_hit_rate():
     hits = json.loads((ROOT / "symmf/clustering/symmf/select_hits.json").read_text())
-    assert f"{hits['silhouette']:.0%}" in hits_page()
-    assert str(hits["sets"]) in hits_page()
+    for battery in ("design", "unseen"):
+        assert f"{hits[battery]['silhouette']:.0%}" in hits_page()
+        assert f"{hits[battery]['sets']} sets" in hits_page()
+
+
+def test_the_guides_tell_what_evidence_was_measured():
+    folder = REFERENCE / "benchmarks"
+    page, words = evidence_page(folder), mixed_table(folder)
+    for line in pd.read_csv(folder / "evidence.csv").itertuples():
+        assert f"{line.data} | {line.none} | {line.weak} | {line.clear} |" in page
+    mixed = pd.read_csv(folder / "mixed.csv")
+    assert f"{mixed['SymMF'].mean():.3f}" in words
+    assert all(f"| {name} |" in words for name in mixed["table"])
 
 
 def test_every_generated_part_is_included_in_a_page():

@@ -72,24 +72,36 @@ def test_the_corpus_is_seeded_and_planted() -> None:
     assert fit_exponent(growth) == pytest.approx(1)
 
 
-def test_quality_counts_what_both_methods_have() -> None:
+def test_quality_is_a_mean_over_the_sets_on_which_all_methods_have_a_score() -> None:
     from scripts.benchmarks.quality import OURS, picture, summary
 
     rows = [
-        {"set": name, "method": method, "ari": score, "ac": score, "seconds": 1.0}
+        {"battery": battery, "set": name, "method": method, "ari": score, "ac": score}
+        for battery in ("design", "unseen")
         for name, scores in {"a": (0.9, 0.5), "b": (0.8, 0.8), "c": (0.2, 0.6)}.items()
         for method, score in zip((OURS, "other"), scores, strict=True)
     ]
-    rows.append({"set": "d", "method": OURS, "ari": 1.0, "ac": 1.0, "seconds": 3.0})
-    rows.append({"set": "d", "method": "other", "note": "more than 120 s"})
-    table = summary(pd.DataFrame(rows)).set_index("method")
-    assert (table.loc["other", "wins"], table.loc["other", "losses"]) == (1, 1)
-    assert table.loc["other", "gain"] == pytest.approx(0.0)
-    assert table.loc["other", "gain_low"] < 0 < table.loc["other", "gain_high"]
-    assert table.loc[OURS, "sets"] == 4
-    assert table.loc["other", "sets"] == 3
-    assert table.loc[OURS, "ari_mean"] == pytest.approx(0.725)
-    assert len(picture(table.reset_index()).axes) == 2
+    design = {"battery": "design", "set": "d"}
+    rows.append(design | {"method": OURS, "ari": 1.0, "ac": 1.0})
+    rows.append(design | {"method": "other", "note": "more than 30 s"})
+    table = summary(pd.DataFrame(rows))
+    assert table["sets"].tolist() == [3, 3, 3, 3]
+    design = table[table["battery"] == "design"].set_index("method")
+    assert (design.loc["other", "wins"], design.loc["other", "losses"]) == (1, 1)
+    assert design.loc["other", "gain"] == pytest.approx(0.0)
+    assert design.loc["other", "gain_low"] < 0 < design.loc["other", "gain_high"]
+    assert design.loc[OURS, "ari_mean"] == pytest.approx(1.9 / 3)
+    assert len(picture(table).axes) == 2
+
+
+def test_hdbscan_gets_the_setting_that_gives_the_number_of_clusters() -> None:
+    from scripts.benchmarks.quality import hdbscan
+
+    centres = np.repeat([[0, 0], [9, 0], [0, 9]], 30, axis=0)
+    X = centres + np.random.default_rng(0).normal(size=(90, 2))
+    assert hdbscan(X, 3).max() + 1 == 3
+    # No setting finds so many: its default.
+    assert len(hdbscan(X, 80)) == 90
 
 
 def test_a_method_that_does_not_end_is_stopped() -> None:
@@ -301,12 +313,26 @@ def test_sets_that_were_never_used_in_design_have_rows_and_classes():
 
 
 def test_verdicts_are_counted_by_kind_of_data():
-    from scripts.benchmarks.evidence import verdicts
+    from scripts.benchmarks.evidence import picture, verdicts
 
-    table = verdicts(1).set_index("data")
-    assert (table.sum(axis=1) == 1).all()
-    assert table.loc["two groups, 8 deviations", "clear"] == 1
-    assert table.loc["normal", "none"] == 1
+    table = verdicts(1)
+    counts = table.set_index("data")[["none", "weak", "clear"]]
+    assert (counts.sum(axis=1) == 1).all()
+    assert counts.loc["8 deviations apart", "clear"] == 1
+    assert counts.loc["normal", "none"] == 1
+    assert picture(table).axes
+
+
+def test_rules_are_counted_by_how_many_agree():
+    from scripts.benchmarks.evidence import hit_rates
+
+    rows = [("design", 3, 3, 4), ("design", 3, 2, 1), ("unseen", 2, 2, 4)]
+    columns = ["battery", "classes", "score", "agree"]
+    table = pd.DataFrame(rows, columns=columns).assign(silhouette=3, eigengap=2)
+    rates = hit_rates(table)
+    assert rates["design"]["by_agreement"]["4"] == {"right": 1, "sets": 1}
+    assert rates["design"]["by_agreement"]["fewer"] == {"right": 0, "sets": 1}
+    assert (rates["design"]["score"], rates["unseen"]["score"]) == (0.5, 1.0)
 
 
 def race_runs():

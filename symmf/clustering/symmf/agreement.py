@@ -1,6 +1,6 @@
 """How many rules name a number of clusters, and how often such agreement was right.
 
-Every rule is wrong often; how often was measured: ``scripts/benchmark quality`` writes
+Every rule is wrong often; how often was measured: ``scripts/benchmark evidence`` writes
 ``select_hits.json`` beside this file.
 """
 
@@ -43,7 +43,7 @@ def confidence(by_rule: dict[str, int], k: int) -> str:
             "this kind."
         )
     case = str(agree) if agree >= 3 else "fewer"
-    rates = hit_rates()["by_agreement"][case]
+    rates = hit_rates()["all"]["by_agreement"][case]
     unknown = "" if agree >= 3 else "; the number of clusters is uncertain"
     return (
         f"{said}{unknown}: on benchmark data with such agreement the number was right "

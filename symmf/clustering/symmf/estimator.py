@@ -305,6 +305,7 @@ class SymMF(Interpretable, SklearnTransformer, Clusterer):
             if self.n_landmarks_ is None:
                 self.H_[out] = new
         # Evidence looks at each row once.
+        self._assignment = replace(self._assignment, labels=self.labels_)
         if not self._precomputed():
             X = self._scaled(self._check_rows(X, reset=False))
         self._remember(X, self._recipe)

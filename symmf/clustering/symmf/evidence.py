@@ -93,6 +93,8 @@ class Evidence:
             found = "No clusters were found" if self.n_clusters == 1 else _HEADS["none"]
             return f"{found}: data without clusters look the same."
         gaps = _GAPS[None if structure is None else structure.verdict]
+        if structure is not None and structure.verdict == "weak" and structure.along:
+            gaps += ": the rows lie along a line or curve, and these may be parts of it"
         if self.stability is None:
             return f"{_HEADS[verdict]}: {gaps}."
         left_out = "when a fifth of the rows is left out"

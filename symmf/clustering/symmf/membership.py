@@ -16,6 +16,7 @@ from typing import Any, Self
 import numpy as np
 from scipy.optimize import linear_sum_assignment
 from scipy.special import softmax
+from sklearn.metrics.pairwise import euclidean_distances
 
 from symmf.clustering.labels import unit_rows
 from symmf.clustering.labels.assign import Assignment
@@ -110,10 +111,9 @@ def centre_distances(assignment: Assignment, H: FloatArray, k: int) -> FloatArra
         centres, Z = np.eye(H.shape[1]), unit_rows(H)
     else:
         Z = unit_rows(H) if assignment.unit else H
-    squares = np.einsum("ij,ij->i", centres, centres)
-    each = np.einsum("ij,ij->i", Z, Z)[:, None] + squares - 2 * (Z @ centres.T)
-    D = np.full((len(Z), k), np.inf)
+    each = euclidean_distances(Z, centres, squared=True)
+    # A cluster without a centre is further away than any.
+    D = np.full((len(Z), k), 4 * each.max(initial=1.0))
     for column, c in enumerate(assignment.centre_labels):
         D[:, c] = np.minimum(D[:, c], each[:, column])
-    far = float(each.max(initial=1.0))
-    return np.where(np.isinf(D), 4 * far, np.maximum(D, 0))
+    return D

@@ -9,7 +9,7 @@ is within .005 of the best.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -23,6 +23,7 @@ from symmf.clustering.symmf.structure import (
     GRAPHS,
     LARGEST,
     MOST,
+    NONE,
     Structure,
     find_structure,
     log_eigengaps,
@@ -35,6 +36,8 @@ from symmf.metrics import silhouette
 from symmf.similarity import SymmetricOperator
 from symmf.similarity.scaling import distinct_rows
 
+#: what the eigengaps of the two graphs are called
+GAPS = ("eigengap", *(f"eigengap_{q}" for q in GRAPHS[1:]))
 # A larger number is preferred if its silhouette is within this of the best.
 _WITHIN = 0.005
 # K of the partitions of rows whose number of clusters is not known.
@@ -45,7 +48,7 @@ _PART = 0.8
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Numbers:
-    """The evidence for several numbers of clusters.
+    """The evidence for several numbers of clusters; for one where no other is possible.
 
     Attributes
     ----------
@@ -64,13 +67,13 @@ class Numbers:
         For each candidate, labels of the rows of the similarity.
     """
 
-    candidates: list[int]
-    silhouette: FloatArray
-    eigengaps: list[FloatArray]
-    score: FloatArray
-    structure: Structure | None
-    rows: FloatArray | None
-    labels: list[LabelArray]
+    candidates: list[int] = field(default_factory=lambda: [1])
+    silhouette: FloatArray = field(default_factory=lambda: np.array([-1.0]))
+    eigengaps: list[FloatArray] = field(default_factory=lambda: [np.zeros(1)])
+    score: FloatArray = field(default_factory=lambda: np.zeros(1))
+    structure: Structure | None = None
+    rows: FloatArray | None = None
+    labels: list[LabelArray] = field(default_factory=list)
 
     @property
     def best(self) -> int:
@@ -86,9 +89,9 @@ class Numbers:
     @property
     def runner_up(self) -> int | None:
         """The number that scores second best."""
-        others = [k for k in self.candidates if k != self.best]
         scores = dict(zip(self.candidates, self.score, strict=True))
-        return max(others, key=lambda k: scores[k], default=None)
+        del scores[self.best]
+        return max(scores, key=lambda k: scores[k], default=None)
 
     @property
     def _within(self) -> float:
@@ -96,9 +99,8 @@ class Numbers:
 
     def by_rule(self) -> dict[str, int]:
         """Return the number that each rule would choose."""
-        names = ["eigengap", *(f"eigengap_{q}" for q in GRAPHS[1:])]
         rules = {"silhouette": self.candidates[best_candidate(self.silhouette)]}
-        for name, gaps in zip(names, self.eigengaps, strict=False):
+        for name, gaps in zip(GAPS, self.eigengaps, strict=False):
             rules[name] = self.candidates[int(np.argmax(gaps))]
         if self.rows is not None:
             rules["hdbscan"] = _count_of_hdbscan(self.rows)
@@ -125,11 +127,11 @@ def compare_numbers(
     ):
         X = part_of(X, sample_of(X.shape[0]), recipe)
     if isinstance(X, np.ndarray) and not recipe.square and (X[0] == X).all():
-        return _nothing(Structure(verdict="none", depth=0.0, eigengap=0.0))
+        return Numbers(structure=NONE)
     data = prepare(X, recipe, _PARTS if recipe.partitions else 1)
     wanted = [k for k in wanted if k < data.A.shape[0]]
     if not wanted:
-        return _nothing(None)
+        return Numbers()
     most = max(*wanted, min(LARGEST, data.A.shape[0] - 1))
     values, V = spectrum(data.A, most, rng)
     every = [log_eigengaps(values)]
@@ -141,12 +143,11 @@ def compare_numbers(
         [mean_silhouette(V, k, own) for k, own in zip(wanted, labels, strict=True)]
     )
     gaps = [np.array([gap[k - 1] for k in wanted]) for gap in every]
-    rows = compared_rows(data, X, recipe)
-    structure = None
-    if recipe.partitions:
-        # Chance was never measured on columns of words.
-        rows = None
-    if rows is not None and recipe.text is None:
+    rows, structure = None, None
+    # Chance was never measured on words, in texts or in columns.
+    if recipe.text is None and not recipe.partitions:
+        rows = compared_rows(data, X, recipe)
+    if rows is not None:
         rows = np.asarray(rows[distinct_rows(rows)[0]])
         same = len(rows) == len(X) and wide is not None
         known = np.asarray(sum(every))[1:LARGEST] if same else None
@@ -157,7 +158,7 @@ def compare_numbers(
         eigengaps=gaps,
         score=marks + sum(gaps) if wide is not None else marks,
         structure=structure,
-        rows=rows if recipe.text is None else None,
+        rows=rows,
         labels=[data.with_copies(own) for own in labels],
     )
 
@@ -229,19 +230,6 @@ def mean_silhouette(V: FloatArray, k: int, labels: LabelArray) -> float:
     """Return the silhouette of the unit rows of k columns; -1 where undefined."""
     value = silhouette(unit_rows(V[:, :k]), labels, most=MOST)
     return -1.0 if np.isnan(value) else value
-
-
-def _nothing(structure: Structure | None) -> Numbers:
-    """Return the evidence for one cluster where no other number is possible."""
-    return Numbers(
-        candidates=[1],
-        silhouette=np.array([-1.0]),
-        eigengaps=[np.zeros(1)],
-        score=np.zeros(1),
-        structure=structure,
-        rows=None,
-        labels=[],
-    )
 
 
 def _wider(recipe: Recipe) -> Recipe | None:

@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_array
 from symmf.clustering.checks import safe_scale
 from symmf.clustering.symmf.agreement import confidence
 from symmf.clustering.symmf.number import (
+    GAPS,
     Numbers,
     best_candidate,
     compare_numbers,
@@ -195,8 +196,7 @@ def select(
     if n_subsamples and found.labels:
         stable = _stability(X, recipe, found, n_subsamples, rng)
     columns = {"n_clusters": wanted, "silhouette": found.silhouette}
-    names = ("eigengap", "eigengap_15")
-    columns |= dict(zip(names, found.eigengaps, strict=False))
+    columns |= dict(zip(GAPS, found.eigengaps, strict=False))
     table = pd.DataFrame({**columns, "score": found.score, "stability": stable})
     by_rule = found.by_rule()
     if not np.isnan(stable).all():

@@ -15,17 +15,20 @@ Both together are clear evidence, one is weak, neither is none.
 uneven distances, so that chance alone parts them more deeply. Their spectrum shows it:
 :math:`1 - \mu_k \propto k^{2 / s}` with the spectral dimension s (1 for a line). Where
 s is below 1.3 a gap is deep from 1.7 on, and the eigengap has to be larger if rows are
-few. Strands side by side, such as spirals, are no deeper than chance along one curve:
-a depth between 1 and 1.7 remains weak evidence, but for a single feature.
+few. Strands side by side, such as spirals, are no deeper than chance along one curve: a
+depth between 1 and 1.7 is weak evidence if the two modes run beside each other, none if
+one follows the other.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
+from scipy.spatial.distance import cdist, pdist
 
 from symmf.common.notation import FloatArray
 from symmf.linalg import solve_eigenpairs
@@ -49,6 +52,17 @@ _GAP_FLOOR = 1e-4
 _LARGE_GAP, _SMALL_GAP, _MARGIN, _DRAWS = 3.0, 1.2, 0.4, 10
 # Rows of a smaller spectral dimension run along a line; how deep a gap of theirs is.
 _ALONG_A_LINE, _DEEP_ALONG = 1.3, 1.7
+# Strands are side by side if the distance to the other is less than this many times
+# that between two rows of one, by medians; halves of a curve reach 1.6 to 3.
+_BESIDE = 1.6
+
+
+class _Gap(NamedTuple):
+    """How deep a gap is, and the rows of the two modes that it parts."""
+
+    depth: float
+    low: list[int]
+    high: list[int]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,12 +78,19 @@ class Structure:
         The largest sum of the two logarithmic eigengaps.
     null_eigengap : float or None
         The largest one of data without clusters, where that was needed.
+    along : bool
+        Whether the rows run along lines or curves.
     """
 
     verdict: Verdict
     depth: float
     eigengap: float
     null_eigengap: float | None = None
+    along: bool = False
+
+
+#: of rows that are all alike, or of a graph that is a single community
+NONE = Structure(verdict="none", depth=0.0, eigengap=0.0)
 
 
 def find_structure(
@@ -105,27 +126,30 @@ def find_structure(
     if len(Z) < FEWEST:
         return None
     rng = np.random.default_rng(0) if rng is None else rng
-    dimension, depth = 0.0, 0.0
+    found: list[_Gap] = []
     for q in sorted({min(q, len(Z) // 3) for q in _NEIGHBOURS}, reverse=True):
-        dimension, own = _depth(Z, q)
-        depth = max(depth, own)
+        dimension, own = _depths(Z, q)
+        found += own
+    depth = float(max((gap.depth for gap in found), default=0.0))
     gaps = summed_eigengaps(Z) if gaps is None else gaps
     gap, null = float(gaps.max()), None
     along = spectral_dimension(gaps) < _ALONG_A_LINE
     deep = depth >= (_DEEP_ALONG if along else 1)
-    shallow = depth >= 1 and Z.shape[1] > 1
+    wide = along and Z.shape[1] > 1
+    beside = wide and any(g.depth >= 1 and _side_by_side(Z, g) for g in found)
     # Of 60 rows without clusters along a line 95 % stay below, of 600 nearly all.
     large = max(_LARGE_GAP, 5.6 - 0.5 * np.log(len(Z))) if along else _LARGE_GAP
     apart = gap >= large
     if not apart and dimension >= 3 and gap > _SMALL_GAP:
         null = _null_gap(Z, gap - _MARGIN, rng)
         apart = gap >= null + _MARGIN
-    verdict: Verdict = "weak" if deep or shallow or apart else "none"
+    verdict: Verdict = "weak" if deep or beside or apart else "none"
     return Structure(
         verdict="clear" if deep and apart else verdict,
         depth=depth,
         eigengap=gap,
         null_eigengap=null,
+        along=along,
     )
 
 
@@ -167,21 +191,22 @@ def log_eigengaps(values: FloatArray) -> FloatArray:
     return np.diff(np.log(np.maximum(away, 0) + _GAP_FLOOR))
 
 
-def _depth(Z: FloatArray, q: int) -> tuple[float, float]:
-    """Return the dimension of the rows, and the depth of their deepest gap."""
+def _depths(Z: FloatArray, q: int) -> tuple[float, list[_Gap]]:
+    """Return the dimension of the rows, and gaps in units of what chance reaches."""
     n = len(Z)
     near = nearest_neighbours(Z, q)
     log_r = np.log(np.maximum(np.sqrt(near.squared_distance), 1e-300))
     away = float(np.mean(log_r[:, -1:] - log_r[:, :-1]))
     dimension = min(float(Z.shape[1]), 1 / max(away, 1e-12))
     f = -dimension * log_r[:, q // 3 :].mean(axis=1)
-    prominence = _deepest(f, near.index, least=max(5, 0.05 * n))
     usual = (0.35 - 0.06 * (min(dimension, 2.0) - 1)) * (np.log(n) - 2.5)
-    return dimension, prominence / ((15 / q) ** 0.8 * max(0.4, usual))
+    unit = (15 / q) ** 0.8 * max(0.4, usual)
+    gaps = _gaps(f, near.index, least=max(5, 0.05 * n))
+    return dimension, [gap._replace(depth=gap.depth / unit) for gap in gaps]
 
 
-def _deepest(f: FloatArray, index: npt.NDArray[np.intp], least: float) -> float:
-    """Return by how much the second mode of f stands above its saddle.
+def _gaps(f: FloatArray, index: npt.NDArray[np.intp], least: float) -> Iterator[_Gap]:
+    """Yield by how much each mode of f stands above its saddle with a higher one.
 
     Vertices are added from the densest down. Where components meet, that of the lower
     peak ends; it counts if it has ``least`` rows.
@@ -192,8 +217,9 @@ def _deepest(f: FloatArray, index: npt.NDArray[np.intp], least: float) -> float:
         links[i] += row
         for j in row:
             links[j].append(i)
+    # The root of a component is its peak.
     root = np.full(n, -1).tolist()
-    size, height = [1] * n, f.tolist()
+    rows, height = [[i] for i in range(n)], f.tolist()
 
     def find(i: int) -> int:
         while root[i] != i:
@@ -201,28 +227,33 @@ def _deepest(f: FloatArray, index: npt.NDArray[np.intp], least: float) -> float:
             i = root[i]
         return i
 
-    deepest = 0.0
     for x in np.argsort(-f, kind="stable").tolist():
         root[x] = x
         for y in links[x]:
-            if root[y] < 0:
+            if root[y] < 0 or (a := find(y)) == (b := find(x)):
                 continue
-            a, b = find(x), find(y)
-            if a == b:
-                continue
-            # The root of a component is its peak.
             high, low = (a, b) if height[a] >= height[b] else (b, a)
-            if size[low] >= least:
-                deepest = max(deepest, height[low] - height[x])
+            if len(rows[low]) >= least:
+                yield _Gap(height[low] - height[x], rows[low], rows[high].copy())
             root[low] = high
-            size[high] += size[low]
+            rows[high] += rows[low]
     peaks = [i for i in range(n) if root[i] == i]
-    peaks.sort(key=lambda i: (-size[i], -height[i]))
+    peaks.sort(key=lambda i: (-len(rows[i]), -height[i]))
     floor = float(np.quantile(f, 0.05))
     for peak in peaks[1:]:
-        if size[peak] >= least:
-            deepest = max(deepest, 6 + height[peak] - floor)
-    return deepest
+        if len(rows[peak]) >= least:
+            yield _Gap(6 + height[peak] - floor, rows[peak], rows[peaks[0]])
+
+
+def _side_by_side(Z: FloatArray, gap: _Gap) -> bool:
+    """Whether two modes are strands side by side, and not parts of one curve."""
+    one, other = Z[gap.low], Z[gap.high]
+    D = cdist(one, other)
+    ratios = [
+        np.median(D.min(axis=axis)) / max(np.median(pdist(rows)), 1e-300)
+        for axis, rows in ((1, one), (0, other))
+    ]
+    return float(np.mean(ratios)) < _BESIDE
 
 
 def _null_gap(Z: FloatArray, enough: float, rng: np.random.Generator) -> float:
