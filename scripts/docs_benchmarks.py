@@ -19,7 +19,8 @@ from symmf.common.texts import markdown_table
 #: sets of ``scripts/benchmark quality``
 BATTERY_TITLES = {
     "design": "{} sets used in design",
-    "unseen": "{} sets never used in design",
+    "unseen tables": "{} tables never used",
+    "unseen shapes": "{} drawn shapes never used",
 }
 # Solvers within this factor of the fastest are named beside it.
 _NEARLY = 1.5

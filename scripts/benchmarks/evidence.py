@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,7 @@ from matplotlib.figure import Figure
 from scipy.spatial import cKDTree
 
 from scripts.benchmarks.quality import BATTERIES, SEED
-from scripts.benchmarks.unseen import SHAPES, unseen_sets
+from scripts.benchmarks.unseen import SHAPES, shapes, tables
 
 # Classes up to which the rules for the number of clusters are judged.
 LARGEST_K = 12
@@ -65,13 +66,14 @@ def verdicts(draws: int) -> pd.DataFrame:
 
 def _drawn(draws: int) -> Iterator[tuple[str, str, Any]]:
     for draw in range(draws):
-        rng = np.random.default_rng([2027, draw])
+        rng = np.random.default_rng([2030, draw])
         for kind, Z in structureless(rng).items():
             yield "no clusters", kind, Z
-        for distance in _DISTANCES:
-            Z = rng.normal(size=(300, 4))
-            Z[:150, 0] += distance
-            yield "two groups", f"{distance} deviations apart", Z
+        for features, where in ((4, "two groups"), (1, "one feature")):
+            for distance in _DISTANCES:
+                Z = rng.normal(size=(300, features))
+                Z[:150, 0] += distance
+                yield where, f"{distance} deviations apart", Z
         for kind, shape in SHAPES.items():
             yield "shapes", kind, shape(rng)[0]
 
@@ -166,7 +168,7 @@ def memberships(draws: int, most: int = 1000) -> pd.DataFrame:
     from symmf.clustering.symmf.membership import matched
 
     rows = []
-    for name, data in unseen_sets(most):
+    for name, data in chain(tables(most), shapes(most)):
         X, k = np.asarray(data.X, dtype=np.float64), int(data.n_classes)
         model = SymMF(k, random_state=SEED).fit(X)
         for draw in range(draws):
@@ -198,7 +200,7 @@ def picture(table: pd.DataFrame) -> Figure:
     for verdict, colour in zip(shares, ("#CCCCCC", "#56B4E9", "#0072B2"), strict=True):
         axis.barh(labels, shares[verdict], left=left, color=colour, label=verdict)
         left += shares[verdict].to_numpy()
-    axis.invert_yaxis()
+    axis.set_ylim(len(table) - 0.5, -0.5)
     axis.set_xlabel(f"share of verdicts in {int(counts.iloc[0].sum())} draws")
     axis.legend(frameon=False, ncols=3, loc="lower center", bbox_to_anchor=(0.5, 1))
     axis.spines[["top", "right", "left"]].set_visible(False)

@@ -20,7 +20,7 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from scripts.benchmarks.timing import at_most
-from scripts.benchmarks.unseen import unseen_sets
+from scripts.benchmarks.unseen import shapes, tables
 from symmf.common.notation import LabelArray
 
 OURS = "SymMF"
@@ -45,7 +45,8 @@ def design_sets(most: int) -> Iterator[tuple[str, Any]]:
 #: what the sets were used for -> the sets
 BATTERIES: dict[str, Callable[[int], Iterator[tuple[str, Any]]]] = {
     "design": design_sets,
-    "unseen": lambda most: unseen_sets(min(most, 2000)),
+    "unseen tables": lambda most: tables(min(most, 2000)),
+    "unseen shapes": shapes,
 }
 
 
@@ -206,23 +207,22 @@ def picture(table: pd.DataFrame) -> Figure:
     """Draw mean scores, and our gain over each method with its interval."""
     order = list(dict.fromkeys(table["method"]))[::-1]
     place = {method: y for y, method in enumerate(order)}
-    figure = Figure(figsize=(9, 4.2), layout="constrained")
+    figure = Figure(figsize=(9, 5), layout="constrained")
     left, right = figure.subplots(1, 2, sharey=True)
-    styles = zip(("#0072B2", "#D55E00"), (0.12, -0.12), strict=True)
-    for (battery, part), (colour, shift) in zip(
-        table.groupby("battery", sort=False), styles, strict=False
-    ):
-        told = f"{battery}, {part['sets'].iloc[0]} sets"
+    parts = table.groupby("battery", sort=False)
+    styles = zip(("#0072B2", "#D55E00", "#E69F00"), (0.25, 0, -0.25), strict=True)
+    for (battery, part), (colour, shift) in zip(parts, styles, strict=False):
+        told = f"{battery} ({part['sets'].iloc[0]})"
         y = part["method"].map(place) + shift
-        left.barh(y, part["ari_mean"], height=0.24, color=colour, label=told)
+        left.barh(y, part["ari_mean"], height=0.23, color=colour, label=told)
         others = (part["method"] != OURS).to_numpy()
         gain = part["gain"].to_numpy()
         spread = np.abs(part[["gain_low", "gain_high"]].to_numpy().T - gain)
-        marks = {"fmt": "o", "color": colour, "capsize": 3}
+        marks = {"fmt": "o", "color": colour, "capsize": 3, "markersize": 4}
         right.errorbar(gain[others], y[others], xerr=spread[:, others], **marks)
     left.set_yticks(range(len(order)), order)
     left.set_xlabel("adjusted Rand index, mean")
-    left.legend(frameon=False, loc="lower right")
     right.axvline(0, color="0.7", zorder=0)
     right.set_xlabel(f"gain of {OURS} in ARI, 95 % interval")
+    figure.legend(loc="outside upper center", ncols=3, frameon=False)
     return figure

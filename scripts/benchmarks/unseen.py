@@ -8,7 +8,8 @@ is among those are left out; some others of KEEL were read once before.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -34,17 +35,23 @@ _R_TABLES = (
 _SEEDS = 4
 
 
-def unseen_sets(most: int) -> Iterator[tuple[str, Dataset]]:
-    """Yield names and data sets of at most so many samples."""
-    for battery in (_keel, _of_r, _drawn):
-        for name, X, y in battery():
-            y = np.unique(y, return_inverse=True)[1]
-            classes = int(y.max()) + 1
-            if 30 <= len(X) <= most and 2 <= classes <= 30:
-                yield (
-                    name,
-                    Dataset.from_arrays(X, y, name=name, title=name, kind="vector"),
-                )
+def tables(most: int) -> Iterator[tuple[str, Dataset]]:
+    """Yield names and tables of at most so many samples."""
+    return _data_sets(chain(_keel(), _of_r()), most)
+
+
+def shapes(most: int) -> Iterator[tuple[str, Dataset]]:
+    """Yield names and drawn shapes."""
+    return _data_sets(_drawn(), most)
+
+
+def _data_sets(
+    found: Iterable[tuple[str, Any, Any]], most: int
+) -> Iterator[tuple[str, Dataset]]:
+    for name, X, y in found:
+        y = np.unique(y, return_inverse=True)[1]
+        if 30 <= len(X) <= most and 2 <= int(y.max()) + 1 <= 30:
+            yield name, Dataset.from_arrays(X, y, name=name, title=name, kind="vector")
 
 
 def _keel() -> Iterator[tuple[str, Any, Any]]:

@@ -78,9 +78,9 @@ def test_the_page_start_shows_what_its_programs_print():
 
 def test_the_guide_tells_the_measured_hit_rate():
     hits = json.loads((ROOT / "symmf/clustering/symmf/select_hits.json").read_text())
-    for battery in ("design", "unseen"):
+    for battery in ("design", "unseen tables", "unseen shapes"):
         assert f"{hits[battery]['silhouette']:.0%}" in hits_page()
-        assert f"{hits[battery]['sets']} sets" in hits_page()
+        assert f"| {hits[battery]['sets']} " in hits_page()
 
 
 def test_the_guides_tell_what_evidence_was_measured():

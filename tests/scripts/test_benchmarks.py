@@ -77,7 +77,7 @@ def test_quality_is_a_mean_over_the_sets_on_which_all_methods_have_a_score() -> 
 
     rows = [
         {"battery": battery, "set": name, "method": method, "ari": score, "ac": score}
-        for battery in ("design", "unseen")
+        for battery in ("design", "unseen tables")
         for name, scores in {"a": (0.9, 0.5), "b": (0.8, 0.8), "c": (0.2, 0.6)}.items()
         for method, score in zip((OURS, "other"), scores, strict=True)
     ]
@@ -316,10 +316,10 @@ def test_verdicts_are_counted_by_kind_of_data():
     from scripts.benchmarks.evidence import picture, verdicts
 
     table = verdicts(1)
-    counts = table.set_index("data")[["none", "weak", "clear"]]
+    counts = table.set_index(["group", "data"])[["none", "weak", "clear"]]
     assert (counts.sum(axis=1) == 1).all()
-    assert counts.loc["8 deviations apart", "clear"] == 1
-    assert counts.loc["normal", "none"] == 1
+    assert counts.loc[("two groups", "8 deviations apart"), "clear"] == 1
+    assert counts.loc[("no clusters", "normal"), "none"] == 1
     assert picture(table).axes
 
 

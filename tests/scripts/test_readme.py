@@ -83,11 +83,12 @@ def test_what_it_says_of_the_paper_agrees_with_its_numbers(reference: Results) -
 def test_sets_of_design_and_others_have_a_column_each(tmp_path: Path) -> None:
     folder = tmp_path / "benchmarks"
     folder.mkdir(parents=True)
-    lines = ["design,SymMF,9,0.5", "unseen,Other,7,0.3", "unseen,SymMF,7,0.25"]
+    lines = [f"unseen tables,{line}" for line in ("Other,7,0.3", "SymMF,7,0.25")]
+    lines.insert(0, "design,SymMF,9,0.5")
     lines = ["battery,method,sets,ari_mean", *lines, "design,Other,9,0.4"]
     (folder / "quality.csv").write_text("\n".join(lines))
     block = quality_block(load_results(tmp_path)).splitlines()
-    header = "| mean ARI | 9 sets used in design | 7 sets never used in design |"
+    header = "| mean ARI | 9 sets used in design | 7 tables never used |"
     assert block[0] == header
     assert block[2:] == ["| SymMF | 0.500 | 0.250 |", "| Other | 0.400 | 0.300 |"]
 

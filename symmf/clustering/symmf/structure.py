@@ -17,7 +17,7 @@ uneven distances, so that chance alone parts them more deeply. Their spectrum sh
 s is below 1.3 a gap is deep from 1.7 on, and the eigengap has to be larger if rows are
 few. Strands side by side, such as spirals, are no deeper than chance along one curve: a
 depth between 1 and 1.7 is weak evidence if the two modes run beside each other, none if
-one follows the other.
+one follows the other; that is clear only from 2.5 on.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ _GAP_FLOOR = 1e-4
 # An eigengap above the first is evidence; between the two if it beats all draws.
 _LARGE_GAP, _SMALL_GAP, _MARGIN, _DRAWS = 3.0, 1.2, 0.4, 10
 # Rows of a smaller spectral dimension run along a line; how deep a gap of theirs is.
-_ALONG_A_LINE, _DEEP_ALONG = 1.3, 1.7
+_ALONG_A_LINE, _DEEP_ALONG, _SURELY_DEEP = 1.3, 1.7, 2.5
 # Strands are side by side if the distance to the other is less than this many times
 # that between two rows of one, by medians; halves of a curve reach 1.6 to 3.
 _BESIDE = 1.6
@@ -93,11 +93,7 @@ class Structure:
 NONE = Structure(verdict="none", depth=0.0, eigengap=0.0)
 
 
-def find_structure(
-    Z: FloatArray,
-    gaps: FloatArray | None = None,
-    rng: np.random.Generator | None = None,
-) -> Structure | None:
+def find_structure(Z: FloatArray, gaps: FloatArray | None = None) -> Structure | None:
     """Return the evidence that rows fall into clusters.
 
     Parameters
@@ -106,8 +102,6 @@ def find_structure(
         Distinct rows, in the units in which they are compared.
     gaps : array, optional
         Sums of the eigengaps of Z, if they are known; see :func:`summed_eigengaps`.
-    rng : Generator, optional
-        Draws the data without clusters; by default always the same.
 
     Returns
     -------
@@ -125,7 +119,6 @@ def find_structure(
     """
     if len(Z) < FEWEST:
         return None
-    rng = np.random.default_rng(0) if rng is None else rng
     found: list[_Gap] = []
     for q in sorted({min(q, len(Z) // 3) for q in _NEIGHBOURS}, reverse=True):
         dimension, own = _depths(Z, q)
@@ -141,11 +134,12 @@ def find_structure(
     large = max(_LARGE_GAP, 5.6 - 0.5 * np.log(len(Z))) if along else _LARGE_GAP
     apart = gap >= large
     if not apart and dimension >= 3 and gap > _SMALL_GAP:
-        null = _null_gap(Z, gap - _MARGIN, rng)
+        null = _null_gap(Z, gap - _MARGIN)
         apart = gap >= null + _MARGIN
+    clear = deep and apart and (beside or not wide or depth >= _SURELY_DEEP)
     verdict: Verdict = "weak" if deep or beside or apart else "none"
     return Structure(
-        verdict="clear" if deep and apart else verdict,
+        verdict="clear" if clear else verdict,
         depth=depth,
         eigengap=gap,
         null_eigengap=null,
@@ -256,8 +250,9 @@ def _side_by_side(Z: FloatArray, gap: _Gap) -> bool:
     return float(np.mean(ratios)) < _BESIDE
 
 
-def _null_gap(Z: FloatArray, enough: float, rng: np.random.Generator) -> float:
+def _null_gap(Z: FloatArray, enough: float) -> float:
     """Return the largest eigengap of data without clusters; stop above ``enough``."""
+    rng = np.random.default_rng(0)
     centred = Z - Z.mean(axis=0)
     n = len(Z)
     _, values, Vt = np.linalg.svd(centred, full_matrices=False)
