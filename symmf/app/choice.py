@@ -12,7 +12,7 @@ import numpy as np
 from symmf.app.task import Task, merged, refusals_of
 from symmf.clustering.symmf.communities import count_communities
 from symmf.clustering.symmf.select import Selection, select
-from symmf.clustering.symmf.structure import LARGEST
+from symmf.clustering.symmf.structure import LARGEST, NONE
 from symmf.errors import InputError
 
 #: of fewer samples no number of clusters is chosen
@@ -60,4 +60,12 @@ def _of_graph(task: Task, found: Selection) -> Selection:
     """Let the Bethe-Hessian matrix count the communities of a given graph."""
     k = count_communities(task.data.X)
     rules = {"bethe_hessian": k, "eigengap": found.by_rule["eigengap"]}
-    return replace(found, n_clusters=k, best=k, runner_up=None, by_rule=rules)
+    return replace(
+        found,
+        n_clusters=k,
+        structure=NONE if k == 1 else None,
+        stability=found.stability if k == found.n_clusters else None,
+        best=k,
+        runner_up=None,
+        by_rule=rules,
+    )

@@ -263,7 +263,7 @@ def test_select_shows_the_evidence_and_a_recommendation(run, tmp_path):
     assert lines[0] == ["K", "score", "silhouette", "stability", "best by"]
     assert [line[0] for line in lines[1:6]] == ["2", "3", "4", "5", "6"]
     assert "silhouette" in lines[2][-1]
-    assert "3 clusters; second best:" in out
+    assert "K = 3 was chosen; second best:" in out
     assert "lambda: 0 is recommended" in out
     assert (tmp_path / "e.png").read_bytes().startswith(b"\x89PNG")
 

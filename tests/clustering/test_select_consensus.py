@@ -31,7 +31,7 @@ def test_every_rule_finds_clear_clusters(blobs):
     assert found.laplacian_weight == 0.0
     # With a normalised graph lambda does not move the labels.
     assert (found.weights["agreement"] == 1.0).all()
-    assert "4 clusters" in str(found)
+    assert "K = 4 was chosen" in str(found)
 
 
 def test_the_model_chooses_as_select_does(blobs):
@@ -51,7 +51,9 @@ def test_the_recommendation_tells_how_often_such_agreement_was_right(
     path.write_text('{"all": {"by_agreement": {"4": {"right": 21, "sets": 24}}}}')
     monkeypatch.setattr(agreement, "HITS", path)
     agreement.hit_rates.cache_clear()
-    assert "4 clusters; second best: 3. 4 of 4 rules agree" in found.recommendation
+    assert (
+        "K = 4 was chosen; second best: 3. 4 of 4 rules agree" in found.recommendation
+    )
     assert "right on 21 of 24 sets" in found.recommendation
     agreement.hit_rates.cache_clear()
 

@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.utils.validation import check_array
 
 from symmf.clustering.checks import safe_scale
-from symmf.clustering.symmf.agreement import confidence
+from symmf.clustering.symmf.evidence import Evidence
 from symmf.clustering.symmf.number import (
     GAPS,
     Numbers,
@@ -25,7 +25,7 @@ from symmf.clustering.symmf.number import (
 )
 from symmf.clustering.symmf.prepare import prepare
 from symmf.clustering.symmf.recipe import Recipe, recipe_for, recipe_of_columns
-from symmf.clustering.symmf.structure import LARGEST, Structure
+from symmf.clustering.symmf.structure import LARGEST
 from symmf.common.notation import AnyMatrix, FloatArray
 from symmf.common.seeds import RandomState, as_generator
 from symmf.common.validation import check_number, is_dask, is_whole
@@ -44,8 +44,8 @@ _WITHIN = 0.005
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Selection:
-    """What :func:`select` found.
+class Selection(Evidence):
+    """What :func:`select` found: the evidence for the number that is recommended.
 
     Attributes
     ----------
@@ -55,46 +55,28 @@ class Selection:
         The numbers that score best, whether or not there are clusters.
     structure : Structure or None
         Whether there are clusters at all; None where that is not known.
-    laplacian_weight : float or None
-        The recommended lambda, if several were asked for.
+    by_rule : dict
+        The number each rule would choose.
     table : DataFrame
         A row per number of clusters: ``silhouette`` of the unit rows of H,
         ``eigengap`` (log (1 - mu_{k+1}) / (1 - mu_k)) and, for the default similarity,
         ``eigengap_15`` of the graph of 15 neighbours; ``score``, what the number
         maximises; ``stability`` (adjusted Rand index with the labels of subsamples).
+    laplacian_weight : float or None
+        The recommended lambda, if several were asked for.
     weights : DataFrame or None
         A row per lambda, at the best number: ``columns`` that H keeps,
         ``silhouette``, ``agreement`` with the labels of the first lambda.
-    by_rule : dict
-        The number each rule would choose.
     """
 
-    n_clusters: int
-    best: int
-    runner_up: int | None
-    structure: Structure | None
-    laplacian_weight: float | None
     table: pd.DataFrame
+    laplacian_weight: float | None
     weights: pd.DataFrame | None
-    by_rule: dict[str, int]
 
     @property
     def recommendation(self) -> str:
         """The number in words, with what speaks for it and how often that is right."""
-        sure = confidence(self.by_rule, self.best)
-        if self.n_clusters == 1:
-            said = "No clusters were found: data without clusters look the same."
-            if self.best > 1:
-                said += f" If there must be clusters, K = {self.best} scores best"
-                said += f"; second best: {self.runner_up}" if self.runner_up else ""
-                said += "."
-            return said
-        said = f"{self.n_clusters} clusters"
-        if self.runner_up is not None:
-            said += f"; second best: {self.runner_up}"
-        if self.structure is not None and self.structure.verdict == "weak":
-            said += ". Whether there are clusters at all is not certain"
-        return f"{said}. {sure}"
+        return Evidence.__str__(self)
 
     def __str__(self) -> str:
         return f"{self.table.to_string(index=False)}\n{self.recommendation}"
@@ -206,15 +188,19 @@ def select(
         A = prepare(X, recipe, 1).A
         weights = _compare_weights(A, found.best, laplacian_weight, rng)
         weight = _best_weight(weights, found.best)
+    stability = dict(zip(wanted, stable, strict=True)).get(found.chosen, np.nan)
     return Selection(
         n_clusters=found.chosen,
+        chosen=True,
+        structure=found.structure,
+        stability=None if np.isnan(stability) else float(stability),
         best=found.best,
         runner_up=found.runner_up,
-        structure=found.structure,
-        laplacian_weight=weight,
-        table=table,
-        weights=weights,
         by_rule=by_rule,
+        scores=dict(zip(wanted, found.score.tolist(), strict=True)),
+        table=table,
+        laplacian_weight=weight,
+        weights=weights,
     )
 
 
