@@ -69,6 +69,7 @@ class Selection(Evidence):
         ``silhouette``, ``agreement`` with the labels of the first lambda.
     """
 
+    best: int
     table: pd.DataFrame
     laplacian_weight: float | None
     weights: pd.DataFrame | None
