@@ -270,7 +270,7 @@ def test_select_shows_the_evidence_and_a_recommendation(run, tmp_path):
 
 def test_select_works_on_documents_and_graphs_and_refuses_nonsense(run, tmp_path):
     notes(tmp_path / "notes.txt")
-    assert "3 clusters; " in run("select", "notes.txt", "--to", 5)[1]
+    assert "K = 3 was chosen; " in run("select", "notes.txt", "--to", 5)[1]
     assert "is needed" in run("select", "notes.txt", "--from", 9, "--to", 3)[2]
     (tmp_path / "s.csv").write_text("a,b\n1,2\n3,4.5\n")
     code, _, err = run("select", "s.csv")
