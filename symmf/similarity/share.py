@@ -93,11 +93,11 @@ def _build(build: Callable[..., Any], X: Any, options: dict[str, Any]) -> _Kept:
 
 
 def _n_bytes(value: Any) -> float:
-    """Return the size of the arrays of an object, which are counted and not copied."""
+    """Return the size of an object; contiguous arrays are counted without a copy."""
     arrays: list[pickle.PickleBuffer] = []
     try:
-        pickle.dumps(value, protocol=5, buffer_callback=arrays.append)
+        rest = pickle.dumps(value, protocol=5, buffer_callback=arrays.append)
     except Exception:
         # What a plugin returns may hold anything, such as an open file.
         return float("inf")
-    return sum(array.raw().nbytes for array in arrays)
+    return len(rest) + sum(array.raw().nbytes for array in arrays)

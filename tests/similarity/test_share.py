@@ -51,7 +51,7 @@ def test_the_time_of_a_fit_is_as_if_it_had_built_its_similarity(X):
 
 
 def test_the_latest_are_kept_up_to_a_number_of_bytes(X):
-    sharing, built = Sharing(most_bytes=2 * X.nbytes), []
+    sharing, built = Sharing(most_bytes=2 * X.nbytes + 1000), []
 
     def copy(rows, name):
         built.append(name)
