@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import pandas as pd
 
+from scripts.benchmarks.corpus import exponents
 from scripts.benchmarks.quality import OURS, with_interval
-from scripts.benchmarks.race import decisions
+from scripts.benchmarks.race import decisions, usable
 from symmf.common.texts import markdown_table
 
 #: sets of ``scripts/benchmark quality``
@@ -24,6 +26,8 @@ BATTERY_TITLES = {
 }
 # Solvers within this factor of the fastest are named beside it.
 _NEARLY = 1.5
+# Counts as the ratio of a solver that did not get there.
+_FAR = 100.0
 
 
 def quality_table(folder: Path) -> str:
@@ -108,27 +112,38 @@ def mixed_table(folder: Path) -> str:
     return markdown_table(header, rows, align="l" + "r" * (len(header) - 1))
 
 
-def fits_table(folder: Path) -> str:
-    """Tell the time of whole fits in units of SpectralClustering's."""
-    frame = pd.read_csv(folder / "fits.csv")
-    whole = frame[frame["part"] == "whole fit"]
-    # With the machine's threads and one, idle and busy, as far as it was measured.
-    keys = [name for name in ("case", "threads", "load") if name in whole]
+def fits_table(folder: Path, threads: str = "default") -> str:
+    """Tell the time of whole fits, and in units of SpectralClustering's."""
+    frame = pd.read_csv(folder / "fits.csv", dtype={"threads": str})
+    frame = frame[frame["threads"] == threads]
+    if frame.empty:
+        return "Not measured yet."
+    names = [n for n in ("symmf", "spectral", "KMeans") if n in set(frame["task"])]
     rows = []
-    for told, group in whole.groupby(keys, sort=False):
+    for told, group in frame.groupby(["case", "load"], sort=False):
         by_task = {line.task: line for line in group.itertuples(index=False)}
-        peer = by_task.pop("SpectralClustering")
-        rows.append([*map(str, told), *map(_ratio, by_task.values())])
-        rows[-1].append(f"{peer.seconds:.3f}")
-    header = ["data", *keys[1:], *by_task, "its s"]
-    align = "l" * len(keys) + "r" * (len(by_task) + 1)
-    return markdown_table(header, rows, align=align)
+        seconds = [by_task[name].seconds for name in ("symmf", "SpectralClustering")]
+        shown = [f"{value:.3f}" for value in seconds]
+        rows.append([*map(str, told), *shown, *(_ratio(by_task[n]) for n in names)])
+    header = ["data", "machine", "symmf, s", "SpectralClustering, s"]
+    header += [f"ratio: {name}" for name in names]
+    return markdown_table(header, rows, align="llrr" + "r" * len(names))
 
 
-def parts_table(folder: Path) -> str:
+def threads_table(folder: Path) -> str:
+    """Tell the time with default threads in units of that with one."""
+    frame = pd.read_csv(folder / "threads.csv")
+    rows = []
+    for told, group in frame.groupby(["case", "load"], sort=False):
+        ratio = group.set_index("method")["ratio"]
+        rows.append([*map(str, told), *(f"{value:.2f}" for value in ratio)])
+    header = ["data", "machine", *frame["method"].unique()]
+    return markdown_table(header, rows, align="ll" + "r" * (len(header) - 2))
+
+
+def eigenpairs_table(folder: Path) -> str:
     """Tell the time of eigenpairs in units of eigsh's."""
-    frame = pd.read_csv(folder / "fits.csv")
-    frame = frame[frame["part"] != "whole fit"].fillna({"note": ""})
+    frame = pd.read_csv(folder / "eigenpairs.csv").fillna({"note": ""})
     rows = [
         [line.case, line.task, _ratio(line), line.note]
         for line in frame.itertuples(index=False)
@@ -136,55 +151,32 @@ def parts_table(folder: Path) -> str:
     return markdown_table(["data", "what", "ratio", ""], rows, align="llrl")
 
 
-def baselines_table(folder: Path) -> str:
-    """Tell how many times faster the baselines are than in version 0.1."""
-    frame = pd.read_csv(folder / "baselines.csv")
-    rows = []
-    for line in frame.itertuples(index=False):
-        faster = with_range(1 / line.ratio, 1 / line.ratio_high, 1 / line.ratio_low)
-        rest = 1 / line.ratio_without_graph
-        excess = f"{100 * line.excess:+.3f} %"
-        scores = f"{line.ac_before:.3f}, {line.ac_now:.3f}"
-        times = [f"{line.seconds_now:.2f}", faster, f"{rest:.1f}"]
-        rows.append([line.data, line.method, *times, excess, scores])
-    header = ["data", "method", "s", "times faster", "without the graph"]
-    header += ["objective", "AC before, now"]
-    return markdown_table(header, rows, align="llrrrrr")
-
-
 def solvers_table(folder: Path) -> str:
     """Tell an iteration of Algorithm 2 in bare products M H."""
     frame = pd.read_csv(folder / "solvers.csv")
-    keys = [name for name in ("problem", "threads") if name in frame]
     rows = [
-        [
-            *(str(getattr(line, key)) for key in keys),
-            _ratio(line),
-            f"{line.with_setup:.2f}",
-        ]
+        [line.problem, str(line.threads), _ratio(line), f"{line.with_setup:.2f}"]
         for line in frame.itertuples(index=False)
     ]
-    header = [*keys, "iteration", "whole call"]
-    return markdown_table(header, rows, align="l" * len(keys) + "rr")
+    header = ["problem", "threads", "iteration", "whole call"]
+    return markdown_table(header, rows, align="llrr")
 
 
 def scale_table(folder: Path) -> str:
     """Tell time and memory of SymMF() up to a million rows, and how they grow."""
     frame = pd.read_csv(folder / "scale.csv")
-    score = "ari" if "ari" in frame else "accuracy"
     rows = [
         [
             line.kind,
             f"{line.n:,}",
             f"{line.seconds:.1f}",
             f"{line.peak_mb / 1024:.1f}",
-            f"{getattr(line, score):.3f}",
+            f"{line.ari:.3f}",
         ]
         for line in frame.itertuples(index=False)
     ]
-    table = markdown_table(["rows", "n", "s", "GiB", score], rows, align="lrrrr")
-    grown = json.loads((folder / "scale.json").read_text(encoding="utf-8"))
-    shown = [f"{name}: n^{power:.2f}" for name, power in grown["exponents"].items()]
+    table = markdown_table(["rows", "n", "s", "GiB", "ARI"], rows, align="lrrrr")
+    shown = [f"{name}: n^{power:.2f}" for name, power in exponents(frame).items()]
     return f"{table}\n\nTime grows as {', '.join(shown)}."
 
 
@@ -208,83 +200,107 @@ def runner_table(folder: Path) -> str:
 
 
 def race_table(folder: Path) -> str:
+    """Tell the seconds of all solvers to 1.001 of the best f known, by problem."""
+    table = pd.read_csv(folder / "race.csv", dtype={"threads": str})
+    seconds = usable(table[table["threads"] == "1"], "seconds_1.001")
+    order = seconds.div(seconds.min(axis=1), axis=0).fillna(_FAR).median().sort_values()
+    rows = [
+        [
+            str(solver),
+            *(f"{value:.2g}" if value > 0 else "" for value in seconds[solver]),
+        ]
+        for solver in order.index
+    ]
+    return markdown_table(["", *seconds.index], rows, "l" + "r" * len(seconds))
+
+
+def decision_table(folder: Path) -> str:
     """Tell which solvers are fastest to 1.001 of the best f known, by problem."""
-    whole = pd.read_csv(folder / "race.csv", dtype={"threads": str})
-    frame = whole[2 * whole["reached_1.001"] >= whole["starts"]]
-    rows = []
-    for problem, group in frame.groupby("problem", sort=False):
-        cells = [str(problem)]
+    table = pd.read_csv(folder / "race.csv", dtype={"threads": str})
+    columns = [
+        usable(table[table["threads"] == threads], f"{unit}_1.001")
         for threads, unit in (
             ("1", "seconds"),
             ("default", "seconds"),
             ("1", "products"),
-        ):
-            times = group[group["threads"] == threads].set_index("solver")
-            times = times[f"{unit}_1.001"].sort_values()
-            near = times[times <= _NEARLY * times.min()]
-            cells.append(", ".join(f"{n} ({v:.3g})" for n, v in near.items()) or "none")
+        )
+    ]
+    rows = []
+    for problem in columns[0].index:
+        cells = [str(problem)]
+        for column in columns:
+            values = column.loc[problem].sort_values()
+            near = values[values <= _NEARLY * values.min()]
+            cells.append(", ".join(f"{n} ({v:.2g})" for n, v in near.items()) or "none")
         rows.append(cells)
     header = ["problem", "seconds, one thread", "seconds, default", "products"]
-    table = markdown_table(header, rows, align="llll")
-    return "\n\n".join([table, *decisions(whole)])
+    shown = markdown_table(header, rows, align="llll")
+    return "\n\n".join([shown, *decisions(table)])
 
 
 #: Name of the file, title, what the numbers are, and the table.
-TABLES: dict[str, tuple[str, str, Callable[[Path], str]]] = {
-    "fits": (
-        "Whole fits",
-        "Divided by the time of scikit-learn's `SpectralClustering` on a graph of "
-        "neighbours with the same threads and load (its seconds are in the last "
-        "column); below 1 is faster. Busy: another process keeps one core busy.",
+TABLES: list[tuple[str, str, str, Callable[[Path], str]]] = [
+    (
+        "fits",
+        "Whole fits, on a machine as it comes",
+        "With the default threads of two cores. A ratio is the time divided by that of "
+        "scikit-learn's `SpectralClustering` on a graph of neighbours, in turn "
+        "with it; below 1 is faster. Busy: another process keeps one core busy.",
         fits_table,
     ),
-    "parts": (
+    (
+        "fits",
+        "Whole fits, on one thread",
+        "The same with `OMP_NUM_THREADS=1`.",
+        partial(fits_table, threads="1"),
+    ),
+    (
+        "threads",
+        "Default threads",
+        "The time with default threads divided by that with one.",
+        threads_table,
+    ),
+    (
+        "eigenpairs",
         "Eigenpairs",
         "Divided by the time of scipy's `eigsh` with the same k, at the same accuracy "
         "and at machine precision.",
-        parts_table,
+        eigenpairs_table,
     ),
-    "baselines": (
-        "The baselines compared with version 0.1",
-        "Both versions in the same run, with the settings of the study and draws and "
-        "seeds that are not in it. The graph of neighbours is part of a fit; most of "
-        "its time is one product of X with its transpose.",
-        baselines_table,
-    ),
-    "solvers": (
+    (
+        "solvers",
         "Algorithm 2",
         "The time of iterations, and of the whole call of `factorize`, divided by that "
         "of as many products M H.",
         solvers_table,
     ),
-    "scale": ("Growth", "`SymMF()` on planted clusters.", scale_table),
-    "startup": (
+    ("scale", "Growth", "`SymMF()` on planted clusters.", scale_table),
+    (
+        "startup",
         "Commands",
         "Processor time to start, divided by that of `python -c pass`, and seconds on "
         "the wall clock.",
         startup_table,
     ),
-    "runner": ("The runner", "", runner_table),
-    "race": (
-        "Which solver for which problem",
-        "The fastest solver with H >= 0 to 1.001 of the best objective known, and "
-        "those within 1.5 times of it; medians over starts, of solvers that got there "
-        "from at least half of them. Products are with n x k matrices.",
+    ("runner", "The runner", "", runner_table),
+    (
+        "race",
+        "The race of the solvers",
+        "Seconds on one thread until f, with H >= 0, is at most 1.001 times the best "
+        "known: medians over starts; empty: from less than half of them, or later than "
+        "20 times the seconds of momentum.",
         race_table,
     ),
-}
+]
 
 
 def speed_page(folder: Path) -> str:
     """Return every table that was measured."""
-    parts = []
-    for name, (title, words, table) in TABLES.items():
-        source = "fits" if name == "parts" else name
-        if (folder / f"{source}.csv").exists():
-            parts.append(
-                "\n\n".join(filter(None, [f"## {title}", words, table(folder)]))
-            )
-    return "\n\n".join(parts)
+    return "\n\n".join(
+        "\n\n".join(filter(None, [f"## {title}", words, table(folder)]))
+        for name, title, words, table in TABLES
+        if (folder / f"{name}.csv").exists()
+    )
 
 
 def _ratio(line: object) -> str:

@@ -20,6 +20,7 @@ import pandas as pd
 
 from scripts.docs_benchmarks import (
     BATTERY_TITLES,
+    decision_table,
     evidence_page,
     mixed_table,
     quality_table,
@@ -144,6 +145,7 @@ PAGES: dict[str, Callable[[], str]] = {
     "times": lambda: times_line(REFERENCE),
     "evidence": lambda: evidence_page(REFERENCE / "benchmarks"),
     "mixed": lambda: mixed_table(REFERENCE / "benchmarks"),
+    "which_solver": lambda: decision_table(REFERENCE / "benchmarks"),
 }
 
 

@@ -28,23 +28,6 @@ def repeated(times: int) -> Any:
 
 
 only_option = click.option("--only", help="Only data sets whose names contain this.")
-busy_option = click.option(
-    "--busy/--idle",
-    default=True,
-    show_default=True,
-    help="Also with one core kept busy, by a loop that the command starts and ends.",
-)
-budget_option = click.option(
-    "--budget",
-    default=10.0,
-    show_default=True,
-    help="Seconds after which no further round of a data set begins.",
-)
-old_option = click.option(
-    "--old",
-    type=click.Path(exists=True, file_okay=False, path_type=Path),
-    help="A checkout of version 0.1, measured in the same run.",
-)
 
 
 @main.command()
@@ -57,54 +40,43 @@ def figures() -> None:
 
 
 @main.command()
-@repeated(3)
-@click.option("--method", "methods", multiple=True, help="Only these.")
-@click.option("--data", "sets", multiple=True, help="Only these data sets.")
-@busy_option
-@budget_option
-def threads(
-    repeats: int,
-    methods: tuple[str, ...],
-    sets: tuple[str, ...],
-    busy: bool,
-    budget: float,
-) -> None:
-    """Fits with the machine's default threads, then with one; idle, then busy."""
+@repeated(5)
+@only_option
+@click.option("--load", type=click.Choice(["idle", "busy"]), multiple=True)
+@click.option(
+    "--budget",
+    default=8.0,
+    show_default=True,
+    help="Seconds after which no further round of a data set begins.",
+)
+def fits(repeats: int, only: str | None, load: tuple[str, ...], budget: float) -> None:
+    """Whole fits beside SpectralClustering and KMeans; and by number of threads.
+
+    With the machine's default threads first, with one thread second; idle, then busy:
+    with one core kept busy by a loop that this command starts and ends.
+    """
     from scripts.benchmarks import fits as parts
 
-    every = parts.measure(
-        methods or parts.ITERATIVE, sets or parts.SETS, repeats, budget, busy=busy
-    )
+    sets = [name for name in parts.SETS if (only or "") in name]
+    every = parts.measure(sets, load or parts.LOADS, repeats, budget)
     facts = {"repeats": repeats, "budget": budget, "cores": os.cpu_count()}
-    save("threads", parts.beside_one_thread(every), facts)
+    save("fits", parts.beside_peer(every), facts, keep=("case", "load"))
+    save("threads", parts.beside_one_thread(every), facts, keep=("case", "load"))
 
 
 @main.command()
 @repeated(3)
-@only_option
-@busy_option
-@budget_option
-def fits(repeats: int, only: str | None, busy: bool, budget: float) -> None:
-    """Whole fits beside SpectralClustering and KMeans; eigenpairs beside eigsh.
-
-    With the machine's default threads first, with one thread second.
-    """
+def eigenpairs(repeats: int) -> None:
+    """Eigenpairs of symmf beside eigsh, on one thread."""
     from scripts.benchmarks import fits as parts
 
-    sets = [s for s in (*parts.SETS, *parts.LARGER_SETS) if (only or "") in s]
-    every = parts.measure(parts.BESIDE_PEER, sets, repeats, budget, busy=busy)
-    tables = [parts.beside_peer(every)]
-    if only is None:
-        tables.append(parts.eigenpairs(repeats))
-    facts = {"repeats": repeats, "limit": parts.LIMIT, "budget": budget}
-    save("fits", pd.concat(tables), facts | {"cores": os.cpu_count()})
+    save("eigenpairs", parts.eigenpairs(repeats), {"repeats": repeats})
 
 
 @main.command()
 @click.option("--iterations", default=20, show_default=True)
 @repeated(11)
-@old_option
-def solvers(iterations: int, repeats: int, old: Path | None) -> None:
+def solvers(iterations: int, repeats: int) -> None:
     """Time iterations of Algorithm 2 against as many bare products M H.
 
     ``ratio``: iterations 1 to 20 from a random start. ``with_setup``: the whole call
@@ -115,23 +87,6 @@ def solvers(iterations: int, repeats: int, old: Path | None) -> None:
 
     facts = {"iterations": iterations, "repeats": repeats, "cores": os.cpu_count()}
     save("solvers", part.measure(iterations, repeats), facts)
-    if old is not None:
-        from scripts.benchmarks import versions
-
-        save("solvers_before", versions.solvers(old, iterations, repeats), facts)
-
-
-@main.command()
-@repeated(3)
-@only_option
-@old_option
-def baselines(repeats: int, only: str | None, old: Path | None) -> None:
-    """SymNMF, SymHALS, NMF, GNMF and DSC of version 0.1 and of this one."""
-    from scripts.benchmarks import versions
-
-    if old is None:
-        sys.exit("Give a checkout of version 0.1: --old FOLDER.")
-    save("baselines", versions.baselines(old, repeats, only), {"repeats": repeats})
 
 
 @main.command()
@@ -151,12 +106,13 @@ def mixed() -> None:
 _PARTS: dict[str, list[str]] = {
     "solvers": ["--repeats", "5"],
     "fits": ["--budget", "5"],
-    "threads": ["--budget", "5"],
-    "baselines": [],
+    "eigenpairs": [],
+    "race": ["--limit", "4"],
     "peers": ["--repeats", "3"],
     "lambda": ["--repeats", "3"],
     "runner": ["--repeats", "3"],
     "startup": ["--repeats", "5"],
+    "choosing": [],
     "scale": ["--repeats", "1"],
     "quality": [],
 }
@@ -164,16 +120,12 @@ _PARTS: dict[str, list[str]] = {
 
 @main.command("all")
 @click.option("--skip", multiple=True, type=click.Choice(list(_PARTS)))
-@old_option
-def everything(skip: tuple[str, ...], old: Path | None) -> None:
+def everything(skip: tuple[str, ...]) -> None:
     """Run every part, one after the other; a part that fails does not end the rest."""
     failed = []
     for part, options in _PARTS.items():
-        if part in skip or (part == "baselines" and old is None):
-            click.echo(f"==> {part} is left out")
+        if part in skip:
             continue
-        if old is not None and part in ("solvers", "baselines", "runner"):
-            options = [*options, "--old", str(old)]
         click.echo(f"==> {part} {' '.join(options)}")
         try:
             main([part, *options], standalone_mode=False)
@@ -211,14 +163,14 @@ def peers(repeats: int, octave_code: str | None) -> None:
 @click.option("--starts", default=3, show_default=True)
 @click.option("--limit", default=5.0, show_default=True, help="Seconds of a run.")
 @click.option("--largest", default=20_000, show_default=True, help="Rows of M.")
-def race(starts: int, limit: float, largest: int) -> None:
+@only_option
+def race(starts: int, limit: float, largest: int, only: str | None) -> None:
     """All solvers from the same starts, to 1.01 and 1.001 of the best f known."""
     from scripts.benchmarks import race as parts
 
-    runs, best = parts.measure(starts, limit, largest)
+    runs, best = parts.measure(starts, limit, largest, only or "")
     facts = {"starts": starts, "limit": limit, "best": best}
-    table = parts.summary(runs)
-    save("race", table, facts)
+    table = save("race", parts.summary(runs), facts, keep=["problem"])
     click.echo("\n".join(parts.decisions(table)))
 
 
@@ -272,10 +224,17 @@ def evidence(draws: int, most: int, numbers: bool) -> None:
 
 @main.command()
 @click.option("--largest", default=1_000_000, show_default=True)
+@click.option("--rows", type=int, multiple=True, help="Only these numbers of rows.")
 @repeated(5)
 @click.option("--kind", type=click.Choice(["dense", "rings", "sparse"]), multiple=True)
 @click.option("--dask", is_flag=True, help="Two worker processes against one process.")
-def scale(largest: int, repeats: int, kind: tuple[str, ...], dask: bool) -> None:
+def scale(
+    largest: int,
+    rows: tuple[int, ...],
+    repeats: int,
+    kind: tuple[str, ...],
+    dask: bool,
+) -> None:
     """Growth of time and memory of SymMF() from 10,000 rows to a million, by kind.
 
     Dense: 16 features in single precision, 20 groups. Rings: two of them among 14
@@ -283,32 +242,27 @@ def scale(largest: int, repeats: int, kind: tuple[str, ...], dask: bool) -> None
     and sparse rows on two dask workers of this machine, in units of the same fit in
     memory; the labels must be the same.
     """
-    from scripts.benchmarks import corpus
-    from scripts.benchmarks.timing import in_new_process
+    from scripts.benchmarks import cluster, corpus
 
+    sizes = rows or corpus.sizes_up_to(largest)
     if dask:
-        from scripts.benchmarks import cluster
-
-        table = cluster.measure(largest, repeats, kind or ("dense", "sparse"))
+        table = cluster.measure(sizes, repeats, kind or ("dense", "sparse"))
         told = {"workers": cluster.WORKERS, "blocks": cluster.BLOCKS}
-        save("scale_dask", table, {"repeats": repeats, **told})
-        return
+        save("scale_dask", table, {"repeats": repeats, **told}, keep=("kind", "n"))
+    else:
+        table = corpus.growth(sizes, repeats, kind or corpus.KINDS)
+        table = save("scale", table, {"repeats": repeats}, keep=("kind", "n"))
+        click.echo(f"Time grows as n to the power of {corpus.exponents(table)}.")
 
-    rows = []
-    kinds = kind or corpus.KINDS
-    for round_ in range(repeats):
-        for name in kinds:
-            for n in corpus.sizes_up_to(largest):
-                found = in_new_process("corpus", n, name)
-                rows.append({"kind": name, **found})
-                told = " ".join(f"{c}={found[c]:.4g}" for c in corpus.COLUMNS)
-                click.echo(f"round {round_ + 1}, {name}: {told}")
-    table, exponents = corpus.growth(pd.DataFrame(rows))
-    # ``exponent`` is that of the first kind.
-    facts = {"exponent": exponents[kinds[0]], "exponents": exponents}
-    save("scale", table, {**facts, "repeats": repeats})
-    for name, exponent in exponents.items():
-        click.echo(f"{name}: time grows as n^{exponent:.2f}")
+
+@main.command()
+@click.option("--rows", type=int, multiple=True, default=[500, 2000, 6000, 20_000])
+@repeated(3)
+def choosing(rows: tuple[int, ...], repeats: int) -> None:
+    """Cost of an unknown K, and of the evidence, beside that of ``symmf.select``."""
+    from scripts.benchmarks import choosing as part
+
+    save("choosing", part.measure(rows, repeats), {"repeats": repeats})
 
 
 @main.command("lambda")
@@ -357,19 +311,13 @@ def lambda_path(repeats: int) -> None:
 @main.command()
 @click.option("--trials", default=1000, show_default=True)
 @repeated(5)
-@old_option
-def runner(trials: int, repeats: int, old: Path | None) -> None:
+def runner(trials: int, repeats: int) -> None:
     """Trivial trials through the runner against a bare joblib loop."""
     from scripts.benchmarks.runner import rounds
 
     ratio = [measured.ratio for measured in rounds(repeats, trials, 2)]
     table = pd.DataFrame({"round": range(repeats), "runner_over_joblib": ratio})
     save("runner", table, {"trials": trials, "median_ratio": float(np.median(ratio))})
-    if old is not None:
-        from scripts.benchmarks import versions
-
-        table = versions.runner(old, trials, repeats)
-        save("runner_before", table, {"trials": trials, "repeats": repeats})
 
 
 @main.command()

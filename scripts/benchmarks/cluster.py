@@ -11,17 +11,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from scripts.benchmarks.corpus import draw, sizes_up_to
+from scripts.benchmarks.corpus import draw
 from scripts.benchmarks.timing import alternate, ratios
 
 WORKERS, BLOCKS = 2, 8
 
 
-def measure(
-    largest: int,
-    repeats: int,
-    kinds: Sequence[str] = ("dense", "sparse"),
-) -> pd.DataFrame:
+def measure(sizes: Sequence[int], repeats: int, kinds: Sequence[str]) -> pd.DataFrame:
     """Fit SymMF() in memory and on two worker processes."""
     import distributed
 
@@ -38,7 +34,7 @@ def measure(
         ) as cluster,
         distributed.Client(cluster),
     ):
-        for kind, n in itertools.product(kinds, sizes_up_to(largest)):
+        for kind, n in itertools.product(kinds, sizes):
             X, y, given = draw(kind, n)
             blocks = as_dask(X)
             found: dict[str, Any] = {}

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 import json
-import math
 import sys
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import click
 import numpy as np
 import pandas as pd
 from scipy import sparse
+
+from scripts.benchmarks.timing import in_new_process
 
 COLUMNS = ["n", "seconds", "ari", "peak_mb", "x_mb", "times_x"]
 FEATURES, NONZEROS, CLUSTERS = 100_000, 50, 20
@@ -124,15 +128,19 @@ def _peak_mb() -> float:
     raise RuntimeError("this system does not report its peak memory")
 
 
-def fit_exponent(table: pd.DataFrame) -> float:
-    """Slope of log seconds over log n, least squares."""
-    return float(
-        np.polyfit(table["n"].map(math.log), table["seconds"].map(math.log), 1)[0]
-    )
+def growth(sizes: Sequence[int], repeats: int, kinds: Sequence[str]) -> pd.DataFrame:
+    """Return medians by kind and size, with their spread; each fit in a new process."""
+    rows = []
+    for round_, kind, n in itertools.product(range(repeats), kinds, sizes):
+        found = in_new_process("corpus", n, kind)
+        rows.append({"kind": kind, **found})
+        told = " ".join(f"{c}={found[c]:.4g}" for c in COLUMNS)
+        click.echo(f"round {round_ + 1}, {kind}: {told}")
+    return summary(pd.DataFrame(rows))
 
 
-def growth(every: pd.DataFrame) -> tuple[pd.DataFrame, dict[str, float]]:
-    """Return medians by kind and size, with their spread, and exponents by kind."""
+def summary(every: pd.DataFrame) -> pd.DataFrame:
+    """Return medians by kind and size, with their spread."""
     by_size = every.groupby(["kind", "n"], sort=False)
     table = by_size.median().reset_index()
     table.insert(3, "seconds_low", by_size["seconds"].min().to_numpy())
@@ -140,11 +148,16 @@ def growth(every: pd.DataFrame) -> tuple[pd.DataFrame, dict[str, float]]:
     table["ari"] = by_size["ari"].min().to_numpy()
     table["peak_mb"] = by_size["peak_mb"].max().to_numpy()
     table["times_x"] = table["peak_mb"] / table["x_mb"]
-    exponents = {
-        str(kind): fit_exponent(rows)
-        for kind, rows in table.groupby("kind", sort=False)
+    return table
+
+
+def exponents(table: pd.DataFrame) -> dict[str, float]:
+    """Return slopes of log seconds over log n by kind, least squares."""
+    logs = table.assign(n=np.log(table["n"]), seconds=np.log(table["seconds"]))
+    return {
+        str(kind): float(np.polyfit(rows["n"], rows["seconds"], 1)[0])
+        for kind, rows in logs.groupby("kind", sort=False)
     }
-    return table, exponents
 
 
 if __name__ == "__main__":

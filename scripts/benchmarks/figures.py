@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -10,7 +9,10 @@ from typing import Any
 import pandas as pd
 from matplotlib.figure import Figure
 
-_BLUE, _ORANGE, _GREEN, _GREY = "#0072B2", "#D55E00", "#009E73", "#999999"
+from scripts.benchmarks.corpus import exponents
+
+_BLUE, _GREY = "#0072B2", "#999999"
+_COLOURS = (_BLUE, "#D55E00", "#009E73")
 # Per table: what tells the rows apart (the last one within the others; a column that is
 # not there is left out), axis, scale.
 _RATIOS: dict[str, tuple[list[str], str, str]] = {
@@ -21,23 +23,22 @@ _RATIOS: dict[str, tuple[list[str], str, str]] = {
     ),
     "peers": (["data", "method"], "time / time of SymMF", "log"),
     "octave": (["code"], "time / time of symmf", "log"),
+    "choosing": (["rows", "task"], "time / time of symmf.select", "log"),
     "lambda": (["problem"], "time of 11 values / time of one run", "linear"),
     "startup": (["beside", "command"], "processor time / time beside", "log"),
     "scale_dask": (["kind", "rows"], "time on two dask workers / in memory", "linear"),
     "runner": (["what"], "time / time of a bare joblib loop", "linear"),
     "fits": (
         ["case", "threads", "load", "task"],
-        "time / time it is compared with",
+        "time / time of SpectralClustering",
         "log",
     ),
+    "eigenpairs": (["case", "task"], "time / time of eigsh", "log"),
     "threads": (
         ["case", "load", "method"],
         "time with default threads / with one",
         "linear",
     ),
-    "baselines": (["data", "method"], "time / time of version 0.1", "log"),
-    "solvers_before": (["problem"], "time / time of version 0.1", "linear"),
-    "runner_before": (["problem"], "time / time of version 0.1", "linear"),
 }
 # Their modules draw them.
 _OWN = ("quality", "evidence", "mixed", "race")
@@ -53,8 +54,7 @@ def draw(folder: Path, name: str) -> None:
     if name in _OWN:
         figure = import_module(f"scripts.benchmarks.{name}").picture(table)
     elif name == "scale":
-        facts = json.loads((folder / "scale.json").read_text(encoding="utf-8"))
-        figure = _growth(table, facts)
+        figure = _growth(table)
     else:
         figure = _ratios(_with_range(name, table), *_RATIOS[name])
     figure.savefig(folder / f"{name}.png", dpi=150, metadata={"Software": None})
@@ -74,7 +74,7 @@ def _with_range(name: str, table: pd.DataFrame) -> pd.DataFrame:
         return pd.DataFrame(
             [row | {"ratio_low": ratio.min(), "ratio_high": ratio.max()}]
         )
-    if name == "scale_dask":
+    if name in ("scale_dask", "choosing"):
         table["rows"] = [f"{n:,} rows" for n in table["n"]]
     if name == "peers":
         table[["data", "method"]] = table["task"].str.split(": ", n=1, expand=True)
@@ -123,14 +123,14 @@ def _ratios(table: pd.DataFrame, names: list[str], title: str, scale: str) -> Fi
     return figure
 
 
-def _growth(table: pd.DataFrame, facts: dict[str, Any]) -> Figure:
+def _growth(table: pd.DataFrame) -> Figure:
     figure = Figure(figsize=(5, 3.6), layout="constrained")
     axis = figure.subplots()
     axis.set_xscale("log")
     axis.set_yscale("log")
-    exponents = facts["exponents"]
-    colours = dict(zip(exponents, (_BLUE, _ORANGE, _GREEN), strict=False))
-    for kind, rows in table.groupby("kind", sort=False):
+    powers = exponents(table)
+    for colour, (kind, power) in zip(_COLOURS, powers.items(), strict=False):
+        rows = table[table["kind"] == kind].sort_values("n")
         n, seconds = rows["n"].to_numpy(), rows["seconds"].to_numpy()
         low, high = rows["seconds_low"].to_numpy(), rows["seconds_high"].to_numpy()
         axis.errorbar(
@@ -138,14 +138,14 @@ def _growth(table: pd.DataFrame, facts: dict[str, Any]) -> Figure:
             seconds,
             yerr=[seconds - low, high - seconds],
             fmt="o-",
-            color=colours[kind],
+            color=colour,
             capsize=3,
-            label=f"{kind} rows: $n^{{{exponents[kind]:.2f}}}$",
+            label=f"{kind} rows: $n^{{{power:.2f}}}$",
         )
     axis.plot(n, seconds[0] * (n / n[0]) ** 1.1, "--", color=_GREY, label="$n^{1.1}$")
     axis.set_xlabel("rows")
     axis.set_ylabel("seconds")
-    axis.set_title(f"SymMF(), median and range of {facts['repeats']}")
+    axis.set_title("SymMF(), median and range")
     axis.legend(frameon=False)
     axis.spines[["top", "right"]].set_visible(False)
     return figure

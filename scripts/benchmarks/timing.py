@@ -10,13 +10,12 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, nullcontext
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import click
-import numpy as np
 import pandas as pd
 
 OUT = Path("results/reference/benchmarks")
@@ -45,7 +44,6 @@ def alternate(
     clock: Callable[[], Any] = time.process_time,
     *,
     warm_up: bool = True,
-    limit: float | None = None,
     budget: float = math.inf,
 ) -> pd.DataFrame:
     """Time the tasks in turn; a row per task and round.
@@ -61,27 +59,16 @@ def alternate(
         not count.
     warm_up : bool
         Begin with a round that is not counted: caches, lazy imports.
-    limit : float, optional
-        Wall seconds a task may take. One that takes more, or fails, gets a ``note``
-        instead of ``seconds`` and no further round.
     budget : float
         Wall seconds after which no further round begins.
     """
-    rows: list[tuple[str, int, Any, str]] = []
-    failures = () if limit is None else (TimeoutError, RuntimeError, MemoryError)
-    stopped: set[str] = set()
+    rows: list[tuple[str, int, Any]] = []
     began = time.perf_counter()
     for round_ in range(-1 if warm_up else 0, repeats):
         if round_ > 0 and time.perf_counter() - began > budget:
             break
-        for name in [name for name in tasks if name not in stopped]:
-            try:
-                with nullcontext() if limit is None else at_most(limit):
-                    rows.append((name, round_, _seconds(tasks[name], clock), ""))
-            except failures as error:
-                stopped.add(name)
-                rows.append((name, max(round_, 0), np.nan, f"stopped: {error}"[:80]))
-    frame = pd.DataFrame(rows, columns=["task", "round", "seconds", "note"])
+        rows += [(name, round_, _seconds(task, clock)) for name, task in tasks.items()]
+    frame = pd.DataFrame(rows, columns=["task", "round", "seconds"])
     return frame[frame["round"] >= 0]
 
 
@@ -127,17 +114,36 @@ def machine() -> dict[str, Any]:
     return {"cpu": model, "python": platform.python_version(), "threads": pools}
 
 
-def save(name: str, frame: pd.DataFrame, facts: dict[str, Any] | None = None) -> None:
-    """Write the table, what it was measured on, and its figure."""
-    OUT.mkdir(parents=True, exist_ok=True)
-    frame.to_csv(OUT / f"{name}.csv", index=False, float_format="%.6g")
-    text = json.dumps({"machine": machine(), **(facts or {})}, indent=1, sort_keys=True)
-    (OUT / f"{name}.json").write_text(text + "\n")
+def save(
+    name: str, frame: pd.DataFrame, facts: dict[str, Any], keep: Sequence[str] = ()
+) -> pd.DataFrame:
+    """Write the table, what it was measured on, and its figure; return the table.
+
+    ``keep``: columns that name a measurement; those of the table there that were not
+    measured again stay.
+    """
     from scripts.benchmarks.figures import draw
 
     click.echo(frame.to_string(index=False, float_format=lambda x: f"{x:.4g}"))
+    OUT.mkdir(parents=True, exist_ok=True)
+    path = OUT / f"{name}.csv"
+    by = list(keep)
+    old = pd.read_csv(path) if by and path.exists() else pd.DataFrame()
+    # A table of other columns was another measurement.
+    if set(by) <= set(old) and len(old):
+        again = old[by].apply(tuple, axis=1).isin(frame[by].apply(tuple, axis=1))
+        frame = pd.concat([old[~again], frame])
+        before = json.loads(path.with_suffix(".json").read_text())
+        facts = {
+            key: {**before.get(key, {}), **value} if isinstance(value, dict) else value
+            for key, value in facts.items()
+        }
+    frame.to_csv(path, index=False, float_format="%.6g")
+    text = json.dumps({"machine": machine(), **facts}, indent=1, sort_keys=True)
+    path.with_suffix(".json").write_text(text + "\n")
     draw(OUT, name)
     click.echo(f"\nWritten: {OUT}/{name}.csv, {name}.json, {name}.png")
+    return frame
 
 
 def ratios(frame: pd.DataFrame, ours: str, theirs: str) -> dict[str, float]:
