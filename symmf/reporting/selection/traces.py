@@ -14,7 +14,7 @@ from symmf.reporting.results import Experiment, Results
 from symmf.reporting.selection.readings import Reading, readings, reference_weight
 
 FLOOR = 1e-32  # zero cannot be shown on a logarithmic axis
-ROUNDING = 1e-14  # rises below are rounding
+RISE, ROUNDING = 1e-9, 1e-14  # relative and absolute rises below are rounding
 MOST_POINTS = 240
 QUARTILES = (0.25, 0.5, 0.75)
 
@@ -87,18 +87,18 @@ def traced(results: Results, *, convergence_only: bool = False) -> list[Traced]:
     return out
 
 
-def rises(entry: Traced, y: str, tolerance: float) -> tuple[int, int, int]:
+def rises(experiment: Experiment, method: str, y: str) -> tuple[int, int, int]:
     """Return how often ``y`` rises, of how many recorded steps of how many trials.
 
-    All K and lambda of the entry count; a rise is relative, and more than rounding.
+    All K and lambda of an entry count; a rise is relative, and more than rounding.
     """
-    traces = entry.experiment.traces
-    own = traces[traces["method"] == entry.reading.method]
+    traces = experiment.traces
+    own = traces[traces["method"] == method]
     own = own.assign(y=own[y] if own[y].notna().any() else own["error"])
     own = own[np.isfinite(own["y"])].sort_values("iteration", kind="stable")
     runs = own.groupby(["n_clusters", "trial", "lambda"], dropna=False)["y"]
     before = runs.shift()
-    rose = own["y"] > before * (1 + tolerance) + ROUNDING
+    rose = own["y"] > before * (1 + RISE) + ROUNDING
     return int(rose.sum()), int(before.notna().sum()), runs.ngroups
 
 

@@ -12,9 +12,9 @@ from symmf.paper.roles import Role
 from symmf.paper.values import DATASET_TITLES, METRIC_TITLES
 from symmf.reporting.results import Experiment, Results
 from symmf.reporting.selection.cells import cells
+from symmf.reporting.selection.traces import rises
 from symmf.reporting.tables.model import PlainTable, record_table, words
 
-RISE = 1e-9  # relative; below are rounding errors
 COLUMNS = (
     ("Dataset", "l", "{data_title}"),
     ("Set for H", "l", "{label}"),
@@ -39,7 +39,6 @@ def sets_table(results: Results) -> PlainTable:
 
 def _records(experiment: Experiment) -> list[dict[str, object]]:
     good = experiment.trials[experiment.trials["status"] == "ok"]
-    rises = share_of_rises(experiment)
     scores: dict[tuple[str, str], list[float]] = {}
     for metric in METRIC_TITLES:
         for cell in cells(experiment, metric):
@@ -52,30 +51,19 @@ def _records(experiment: Experiment) -> list[dict[str, object]]:
             "experiment": experiment.name,
             **{m: _mean(scores.get((name, m), [])) for m in METRIC_TITLES},
             "error": _mean(good.loc[good["method"] == name, "error"].tolist()),
-            "rises": rises.get(name, float("nan")),
+            "rises": share_of_rises(experiment, name),
         }
         for name, entry in experiment.entries.items()
     ]
 
 
-def share_of_rises(experiment: Experiment) -> dict[str, float]:
-    """Return, by entry, the share of recorded steps in which the error rose.
+def share_of_rises(experiment: Experiment, method: str) -> float:
+    """Return the share of recorded steps of an entry in which the error rose.
 
     The error is the root of f divided by the norm of M, so both rise together.
     """
-    traces = experiment.traces
-    if traces.empty:
-        return {}
-    runs = ["method", "n_clusters", "trial", "lambda"]
-    ordered = traces.sort_values([*runs, "iteration"], kind="stable")
-    step = ordered.groupby(runs, dropna=False)["error"].diff()
-    rose = step > RISE * ordered["error"]
-    known = step.notna()
-    return {
-        str(name): float(rose[group.index].sum() / count)
-        for name, group in ordered.groupby("method")
-        if (count := int(known[group.index].sum()))
-    }
+    rose, steps, _ = rises(experiment, method, "error")
+    return rose / steps if steps else float("nan")
 
 
 def _mean(values: list[float]) -> float:

@@ -15,6 +15,7 @@ from typing import Any
 
 from symmf.common.shipped import packaged
 from symmf.reporting.results import Results, made_once
+from symmf.reporting.selection.traces import RISE
 from symmf.reporting.statistics.intervals import INTERVAL_METHOD
 from symmf.reporting.statistics.tests import ALPHA
 from symmf.reporting.verdicts import convergence, regulariser, scores
@@ -42,7 +43,7 @@ _NUMBERS = {
     "lambda_limit": regulariser.LAMBDA_LIMIT,
     "levels": ", ".join(f"{level:g}" for level in convergence.LEVELS),
     "share": convergence.SHARE,
-    "rise": convergence.RISE,
+    "rise": RISE,
 }
 
 

@@ -21,7 +21,6 @@ from symmf.reporting.verdicts.theory import COMMAND, check_text, checks_of
 
 LEVELS = (1e-2, 1e-4, 1e-6, 1e-8, 1e-10)
 SHARE = 0.75
-RISE = 1e-9
 X_UNITS = {"iteration": "iterations", "seconds": "s"}
 CONVERGENCE = run_command("convergence")
 FREE, SAME = "without constraint", "on the same problem"
@@ -121,7 +120,8 @@ def monotone(results: Results) -> Decision:
         proposed = entry.reading.estimator == "symmf"
         if not proposed or entry.solver not in LOWERED or entry.accelerated:
             continue
-        rose, steps, trials = rises(entry, LOWERED[entry.solver], RISE)
+        y = LOWERED[entry.solver]
+        rose, steps, trials = rises(entry.experiment, entry.reading.method, y)
         if not steps:
             continue
         clean.append(rose == 0)
