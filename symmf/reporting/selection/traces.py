@@ -94,7 +94,8 @@ def rises(experiment: Experiment, method: str, y: str) -> tuple[int, int, int]:
     """
     traces = experiment.traces
     own = traces[traces["method"] == method]
-    own = own.assign(y=own[y] if own[y].notna().any() else own["error"])
+    kept = own[y] if own[y].notna().any() else own["error"]
+    own = own.assign(y=kept.astype(float))
     own = own[np.isfinite(own["y"])].sort_values("iteration", kind="stable")
     runs = own.groupby(["n_clusters", "trial", "lambda"], dropna=False)["y"]
     before = runs.shift()
