@@ -94,14 +94,16 @@ def audit(
     averages = AVERAGES if average == "all" else (average,)
     single = [values[key] for key in ("classes", "ac", "nmi")]
     asked: dict[str, Any] = {"averages": averages, "search": search}
+    if sum(map(bool, (experiments, pairs, any(single)))) > 1:
+        raise InputError(
+            "Give experiments, or either --pairs or a single pair, not several of them."
+        )
     if theory:
         _check_theory(out or Path("results/audit"))
     elif experiments:
         runs, decimals = _runs(values["runs"]), values["decimals"]
         for folder, found in _study_pairs(experiments, results, runs, decimals):
             _audit_published(found, out or folder, fresh=fresh, **asked)
-    elif pairs is not None and any(single):
-        raise InputError("Give either --pairs or a single pair, not both.")
     elif pairs is not None:
         _audit_list(_read_pairs(pairs, values), out, **asked)
     elif all(single):
