@@ -65,7 +65,9 @@ def test_without_results_nothing_is_decided_and_every_claim_has_a_command(
 def test_the_ledger_on_partial_results(tmp_path: Path) -> None:
     results = load_results(full(tmp_path / "r"))
     decided = ledger(results)
-    assert sum(counts(decided).values()) == len(CLAIMS)
+    total = {kind: sum(counts(decided, proved=kind).values()) for kind in (True, False)}
+    assert sum(total.values()) == len(CLAIMS)
+    assert total[False] == sum(not claim.proved for claim in CLAIMS)
     assert all(len(each.decision.evidence) > 10 for each in decided)
     write_ledger(decided, tmp_path / "a")
     write_ledger(ledger(load_results(tmp_path / "r")), tmp_path / "b")

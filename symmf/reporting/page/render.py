@@ -149,6 +149,7 @@ def _tiles(
     tiles = [
         ("Claims, in the paper's own setting", "#claims", claims.counts(decided)),
         ("Claims, on equal terms", "#claims", claims.equal_counts(decided)),
+        ("Theorems and remarks", "#claims", claims.counts(decided, proved=True)),
         ("Published values", "#comparison", verdicts.counts(comparison)),
         ("Published (AC, NMI) pairs", "#audit", audit["totals"] if audit else {}),
         ("Trials", "#experiments", trials),

@@ -121,9 +121,12 @@ def ledger(results: Results) -> tuple[Decided, ...]:
     return tuple(Decided(claim=each, decision=each.decide(results)) for each in CLAIMS)
 
 
-def counts(decided: Sequence[Decided]) -> dict[str, int]:
-    """Count the verdicts in the paper's own setting, in a fixed order."""
-    found = Counter(each.verdict for each in decided)
+def counts(decided: Sequence[Decided], *, proved: bool = False) -> dict[str, int]:
+    """Count the verdicts in the paper's own setting, in a fixed order.
+
+    Those on claims, or on what the paper proves and remarks in its text.
+    """
+    found = Counter(each.verdict for each in decided if each.claim.proved == proved)
     return {str(verdict): found[verdict] for verdict in ClaimVerdict}
 
 
