@@ -83,6 +83,7 @@ def test_a_file_of_pairs(run, tmp_path):
         ((*SCORES, "--classes", "3*1000000000"), "classes and"),
         ((*SCORES, "--classes", "10,10", "--runs", "1000000000"), "at most 10,000"),
         ((*PAIR, "--runs", "many"), "'many' under runs"),
+        (("mine", *PAIR), "not several of them"),
     ],
 )
 def test_bad_input_is_a_sentence(run, args, message):
