@@ -115,7 +115,7 @@ def test_long_data_is_thinned_and_says_so() -> None:
 
 def test_notes_and_words_are_said_once(page: Path) -> None:
     text = page.read_text()
-    notes = re.findall(r"<li>(.*?)</li>", text)
+    notes = [re.sub(r"<.*?>", "", li) for li in re.findall(r"<li>(.*?)</li>", text)]
     long = [note for note in notes if len(note) > 60]
     assert len(long) == len(set(long))
 
