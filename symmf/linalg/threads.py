@@ -121,7 +121,7 @@ if hasattr(os, "register_at_fork"):
 
 def _libraries() -> ThreadpoolController:
     """Return the libraries, with those of PyTorch once it is loaded."""
-    return _controller("torch" in sys.modules)
+    return _controller(sys.modules.get("torch") is not None)
 
 
 @cache
