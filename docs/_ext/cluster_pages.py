@@ -18,7 +18,8 @@ SHOWN = ("customers.html", "notes.html", "photos.html", "evidence.svg")
 def guide_commands(text: str) -> list[list[str]]:
     """Return what the guide tells its reader to type, as words."""
     blocks = re.findall(r"^```console\n(.*?)^```", text, re.S | re.M)
-    lines = [line for block in blocks for line in block.splitlines()]
+    joined = [block.replace("\\\n", " ") for block in blocks]
+    lines = [line for block in joined for line in block.splitlines()]
     return [shlex.split(line.removeprefix("$")) for line in lines]
 
 
