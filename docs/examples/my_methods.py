@@ -1,10 +1,10 @@
-"""An own method and own data for a comparison, without a change to the package.
+"""A method and a data set of your own for a comparison, without changing the package.
 
     symmf run my_study.yaml --plugin my_methods.py
 
-A method is a scikit-learn clusterer: it takes its parameters by name, has ``fit(X)``
-and then ``labels_``. ``n_clusters`` and ``random_state`` are set for every trial. With
-a ``history_`` (errors and seconds, one per iteration) it is in convergence figures too.
+A method is a scikit-learn clusterer: it takes its parameters by name, and ``fit(X)`` sets
+``labels_``. ``n_clusters`` and ``random_state`` are set for every trial. If it has a
+``history_`` (errors and seconds, one per iteration), convergence figures show it too.
 """
 
 from __future__ import annotations

@@ -2,9 +2,10 @@
 Two published means can contradict each other
 =============================================
 
-Accuracy and NMI of the same clusterings bound each other. For two classes of 72 samples
-the points are what single runs can reach; a published pair outside of their convex hull
-cannot be a pair of means over the same runs, whatever the method.
+Accuracy and NMI of the same clusterings limit each other. For two classes of 72 samples
+the points are the pairs that single runs can reach (every second count is drawn). A
+published pair outside their convex hull cannot be a pair of means over the same runs,
+whatever the method.
 """
 
 import matplotlib.pyplot as plt
@@ -21,7 +22,7 @@ for a in range(0, 73, 2):
 ac, score = np.array(points).T
 
 fig, ax = plt.subplots(figsize=(5, 4))
-ax.plot(ac, score, ".", markersize=3, label="every other 2 x 2 table")
+ax.plot(ac, score, ".", markersize=3, label="single runs")
 ax.plot(0.975, 0.958, "rx", label="a published pair of means")
 ax.set(xlabel="AC", ylabel="NMI")
 ax.legend(loc="upper left")

@@ -1,9 +1,10 @@
 """
-Smaller sets make H easier to read and fit less well
-====================================================
+Smaller sets for H are easier to read and fit less well
+=======================================================
 
-The same matrix factored over different sets. Without a constraint H is the closed form,
-signs mixed; the smaller the set, the larger the error, and the easier H is to read.
+The same matrix is factored with H in four sets. Without a constraint H is the closed
+form, with entries of both signs; the smaller the set, the larger the error, and the
+easier H is to interpret.
 """
 
 import matplotlib.pyplot as plt

@@ -2,9 +2,8 @@
 Cluster images of digits without labels
 =======================================
 
-Eight by eight pictures of digits: ``SymMF`` builds a similarity, factors it and
-clusters the rows of H. Labels are used at the end only, to count how many digits are
-right.
+Images of digits, eight by eight pixels: ``SymMF`` builds a similarity, factors it and
+clusters the rows of H. The true digits are used only at the end, to score the clusters.
 """
 
 import matplotlib.pyplot as plt
@@ -19,7 +18,7 @@ print(model.similarity_, model.solver_)
 print(f"AC {accuracy(y, model.labels_):.3f}, NMI {nmi(y, model.labels_):.3f}")
 
 # %%
-# One row per cluster: the eight members nearest to its mean.
+# Each row shows a cluster: the eight members nearest to its mean.
 
 fig, axes = plt.subplots(10, 8, figsize=(5, 6))
 for cluster, row in enumerate(axes):
@@ -28,5 +27,5 @@ for cluster, row in enumerate(axes):
     for ax, image in zip(row, members[order[:8]], strict=True):
         ax.imshow(image.reshape(8, 8), cmap="gray_r")
         ax.set_axis_off()
-fig.suptitle("Nearest to the mean of each cluster")
+fig.suptitle("Images nearest to the mean of each cluster")
 plt.show()

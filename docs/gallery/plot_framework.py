@@ -3,7 +3,8 @@ From similarities to clusters in four matrices
 ==============================================
 
 The four matrices of the framework for three groups of points: the similarity A, its
-Laplacian L, M = A - lambda L, and the factor H whose rows are clustered.
+Laplacian L, the matrix M = A - lambda L that is factored, and the factor H, whose rows
+are clustered.
 """
 
 import matplotlib.pyplot as plt

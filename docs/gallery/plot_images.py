@@ -2,8 +2,8 @@
 Gradients separate images that pixels do not
 ============================================
 
-Small pictures of stripes in three directions, each of a random width and phase.
-Their pixels have little in common; histograms of oriented gradients do.
+Small images of stripes in three directions, with random widths and phases. Images of one
+direction have few pixels in common, but similar histograms of oriented gradients.
 """
 
 import matplotlib.pyplot as plt
@@ -37,5 +37,5 @@ for cluster, line in enumerate(axes):
         ax.imshow(X[member].reshape(16, 16), cmap="gray", vmin=0, vmax=1)
     for ax in line:
         ax.set_axis_off()
-fig.suptitle("A row per cluster of gradients")
+fig.suptitle("Each row: images of one cluster, by their gradients")
 plt.show()

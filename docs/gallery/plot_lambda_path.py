@@ -2,9 +2,9 @@
 λ hardly changes the clusters
 =============================
 
-M = A - lambda L is factored for eleven values of lambda in little more time than for
-one, because every run starts from the last result. On these data the scores hardly
-change with lambda, as in the study.
+M = A - lambda L is factored for eleven values of lambda, each run starting from the
+result of the one before. The scores hardly change with lambda, as for the converged
+factorizations of the study.
 """
 
 import matplotlib.pyplot as plt

@@ -2,9 +2,9 @@
 Find groups in a graph of your own
 ==================================
 
-A graph is a sparse symmetric matrix of weights: pass it with
-``similarity="precomputed"``. This one has three groups with many edges inside and a
-few between them.
+A graph is a sparse symmetric matrix of weights; pass it with
+``similarity="precomputed"``. This one has three groups, with many edges within groups
+and few between them.
 """
 
 import matplotlib.pyplot as plt
@@ -25,9 +25,9 @@ order = np.argsort(model.labels_, kind="stable")
 fig, axes = plt.subplots(1, 2, figsize=(8, 4))
 mixed = rng.permutation(120)
 axes[0].spy(W.toarray()[np.ix_(mixed, mixed)], markersize=1.5)
-axes[0].set_title("the graph as it comes")
+axes[0].set_title("nodes in random order")
 axes[1].spy(W.toarray()[np.ix_(order, order)], markersize=1.5)
-axes[1].set_title("ordered by cluster")
+axes[1].set_title("nodes ordered by cluster")
 for ax in axes:
     ax.set(xticks=[], yticks=[])
 plt.show()

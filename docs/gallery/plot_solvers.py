@@ -1,10 +1,9 @@
 """
-Which solver converges fastest
-==============================
+Which solver needs the fewest iterations
+========================================
 
-Symmetric nonnegative factorization of one matrix by six solvers from one start.
-Solvers that take second-order or exact steps need fewer iterations, and each of
-theirs costs more.
+Six solvers factor the same matrix with a nonnegative H, from the same start. Solvers
+with second-order or exact steps need fewer iterations, but each iteration costs more.
 """
 
 import matplotlib.pyplot as plt

@@ -2,9 +2,9 @@
 Describe clusters of text by their terms
 ========================================
 
-Short documents about three subjects, made by drawing words. ``SymMF`` needs counts in a
-sparse matrix; each cluster is described by the terms that are more frequent in it than
-elsewhere.
+Short documents about three subjects, made of randomly drawn words. ``SymMF`` takes the
+counts of words as a sparse matrix; each cluster is described by the terms that are more
+frequent in it than elsewhere.
 """
 
 import matplotlib.pyplot as plt
