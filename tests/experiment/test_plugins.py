@@ -17,6 +17,7 @@ from symmf.experiment.again import find_trial, replay
 from symmf.experiment.config.model import read_config
 from symmf.experiment.config.resolve import resolve
 from symmf.experiment.plan import make_plans
+from symmf.experiment.run.local_pool import LocalPool
 from symmf.experiment.store.trials_table import read_trials
 from symmf.experiment.verify import Agreement, verify_sample
 from symmf.metrics import METRICS
@@ -331,3 +332,38 @@ def test_solvers_sets_similarities_and_metrics_come_by_name(tmp_path, pool):
         assert keys["kmeans"] == before.selected[0].key
     finally:
         del METRICS["purity"]
+
+
+CARELESS = """
+import numpy as np
+from symmf import build_similarity
+class Careless:
+    def __init__(self, n_clusters=2): self.k = n_clusters
+    def fit(self, X):
+        A = build_similarity(X, "self_tuning")
+        A.M.data *= np.arange(len(A.M.data))
+        A = build_similarity(X, "inner_product")
+        X *= 0
+        self.labels_ = np.arange(len(X)) % self.k
+        return self
+class NoHash:
+    __hash__ = None
+    def __call__(self, X): return X @ X.T
+METHODS = {"careless": Careless}
+SIMILARITIES = {"no_hash": NoHash()}
+"""
+
+
+def test_a_plugin_cannot_change_what_other_trials_share(tmp_path):
+    registry.REGISTRY.add_file(plugin(tmp_path, CARELESS))
+    ours = "symnmf, {method: snmf, parameters: {similarity: inner_product}}"
+    labels = []
+    for name, first in (("alone", ""), ("after", "careless, ")):
+        no_hash = "{method: spectral, parameters: {similarity: no_hash}}"
+        path = write_config(tmp_path, f"[{first}{ours}, {no_hash}]", name=name)
+        with LocalPool(1) as single:
+            summary, (plan,) = run_config(path, tmp_path, single)
+        assert summary.failed == 0
+        rows = read_trials(plan.store.folder)
+        labels.append(rows[rows["method"] != "careless"]["labels_sha256"].tolist())
+    assert labels[0] == labels[1]

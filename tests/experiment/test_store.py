@@ -25,13 +25,17 @@ from symmf.common import files
 from symmf.errors import DataError, InputError, SymmfError
 from symmf.experiment.config.grid import expand
 from symmf.experiment.events import Journal
+from symmf.experiment.plan import make_plans
+from symmf.experiment.recorder import Recorder
+from symmf.experiment.store import folder
 from symmf.experiment.store.folder import (
     ExperimentStore,
     list_experiments,
 )
 from symmf.experiment.store.lock import FolderLock, is_locked
 from symmf.experiment.store.record_file import from_bytes, read_record, to_bytes
-from symmf.experiment.values import FORMAT, Outcome, Record, Status
+from symmf.experiment.store.trials_table import read_trials
+from symmf.experiment.values import FORMAT, Job, Outcome, Record, Status
 
 # Records
 
@@ -146,6 +150,58 @@ def test_a_failed_write_leaves_the_old_file_and_nothing_else(tmp_path, monkeypat
         files.write_atomically(path, "new content")
     assert path.read_text() == "old"
     assert [p.name for p in tmp_path.iterdir()] == ["file"]
+
+
+def kept_records(tmp_path, count):
+    """Return a store in use, its recorder, and what keeps a number of records."""
+    config = tmp_path / "tiny.yaml"
+    config.write_text(
+        "dataset: {name: synthetic, kind: planted, n: 60, k: 4, m: 8}\n"
+        f"n_clusters: 2\ntrials: {count}\nmethods: [kmeans]\n"
+    )
+    (plan,) = make_plans([config], results=tmp_path)
+    plan.store.prepare()
+    recorder = Recorder(plan)
+    for trial in plan.trials:
+        job = Job(trial=trial, estimator=None, sources=())
+        recorder.keep(job, outcome(), {})
+    return plan.store, recorder
+
+
+def test_a_refresh_brings_records_to_the_disk_before_the_tables(tmp_path, monkeypatch):
+    synced = []
+    monkeypatch.setattr(folder, "sync_to_disk", synced.append)
+    store, recorder = kept_records(tmp_path, 3)
+    # Without it another process reads them already.
+    assert synced == []
+    records = [store.path(key) for key in store.list_keys()]
+    assert len([read_record(path) for path in records]) == 3
+    recorder.refresh()
+    assert set(synced[:-1]) == set(records)
+    assert len(synced) == 4
+    # The folder that names them, when all are there.
+    assert synced[-1] == store.records_folder
+    assert len(read_trials(store.folder)) == 3
+    recorder.refresh()
+    assert len(synced) == 4
+
+
+def test_a_disk_that_fails_is_told_in_a_sentence(tmp_path, monkeypatch):
+    def fail(_):
+        raise OSError(errno.EIO, "Input/output error")
+
+    store, recorder = kept_records(tmp_path, 1)
+    (key,) = store.list_keys()
+    monkeypatch.setattr(folder, "sync_to_disk", fail)
+    with pytest.raises(SymmfError, match=f"{key}.h5 could not be written: Input"):
+        recorder.refresh()
+
+
+def test_a_record_removed_before_a_refresh_is_no_problem(tmp_path):
+    store, recorder = kept_records(tmp_path, 2)
+    store.discard(next(iter(store.list_keys())))
+    recorder.refresh()
+    assert len(list(store.list_keys())) == 1
 
 
 def test_stale_temporaries_go_and_those_of_the_living_stay(tmp_path):

@@ -6,6 +6,7 @@ import time
 import traceback
 import warnings
 from collections.abc import Callable, Mapping
+from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -39,9 +40,9 @@ def run_trial(job: Job, data: Dataset) -> Outcome:
 
     ``seconds`` is the time of ``fit`` alone: choosing samples, preprocessing and
     scoring are outside. A similarity that an earlier trial of the worker has built is
-    used again; its seconds count here too, as if this trial had built it. Warnings are
-    kept in the outcome, not shown; that a limit ended a fit is not among them, as
-    ``stop`` says it already.
+    used again, but for plugins; its seconds count as if this trial had built it.
+    Warnings are kept in the outcome, not shown; that a limit ended a fit is not among
+    them, as ``stop`` says it already.
     """
     from sklearn.exceptions import ConvergenceWarning
 
@@ -81,14 +82,17 @@ def _run(job: Job, data: Dataset, found: dict[str, Any]) -> None:
 
     # A ceiling asks what labels would give; a clusterer never sees them.
     labelled = getattr(estimator, "uses_labels", False)
+    # A plugin may change what it is given, so it shares nothing with other trials.
+    sharing = None if job.sources else SIMILARITIES
     start = time.perf_counter()
     try:
-        with SIMILARITIES:
+        with sharing or nullcontext():
             estimator.fit(X, chosen.y) if labelled else estimator.fit(X)
     finally:
-        elapsed = time.perf_counter() - start
-        found["seconds"] = elapsed + SIMILARITIES.saved
-        found["similarity_seconds"] = SIMILARITIES.seconds
+        found["seconds"] = time.perf_counter() - start
+        if sharing is not None:
+            found["seconds"] += sharing.saved
+            found["similarity_seconds"] = sharing.seconds
 
     found |= _read_fit(estimator)
     if found["stop"] == "diverged":
