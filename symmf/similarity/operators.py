@@ -211,7 +211,8 @@ class SparseOperator(SymmetricOperator):
     @cached_property
     def max_entry(self) -> float:
         """The largest entry, signed; unstored entries are zero."""
-        return float(self.M.max())
+        # scipy sorts the entries in place for it; other products would round otherwise.
+        return float(self.M.copy().max())
 
     def columns(self, index: Any) -> FloatArray:
         """Return the given columns; by symmetry they are rows."""

@@ -12,6 +12,8 @@ from symmf.clustering import METHODS, SymMF
 from symmf.similarity import build_similarity
 from symmf.similarity.share import Sharing, shared
 
+ALGORITHMS = ("gradient", "newton", "anls")
+
 
 @pytest.fixture
 def X():
@@ -82,3 +84,24 @@ def test_labels_do_not_depend_on_sharing(X, kind):
         with sharing:
             shared_labels.append(model.fit(kind(X)).labels_)
     np.testing.assert_array_equal(shared_labels, alone + alone)
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("name", ["self_tuning", "cosine_knn", "cosine"])
+def test_no_fit_changes_what_is_shared(X, name):
+    sharing, V = Sharing(), np.random.default_rng(1).standard_normal((40, 3))
+
+    def seen():
+        with sharing:
+            A = build_similarity(X, name)
+        # To the last bit: sums depend on the order in which entries are stored.
+        return A, A.matmat(V).tobytes()
+
+    before = seen()
+    models = [METHODS[m](3, similarity=name) for m in ("symhals", "snmf", "spectral")]
+    models += [METHODS["symnmf"](3, similarity=name, algorithm=a) for a in ALGORITHMS]
+    models += [SymMF(3, similarity=name, laplacian_weight=w) for w in (0, 0.5)]
+    for model in models:
+        with sharing:
+            model.set_params(random_state=0).fit(X.copy())
+        assert seen() == before, model
