@@ -81,12 +81,12 @@ def evidence_page(folder: Path) -> str:
         [
             "**Verdicts.** " + " ".join(told),
             markdown_table(["verdict", *counts], rows, align="lrrr"),
-            "**Memberships.** The share of rows that kept their cluster when parts of the "
-            "data were clustered again, other parts than those that the memberships were "
-            "estimated from. The data sets were never used in design:",
+            "**Memberships.** The share of rows that kept their cluster when parts of "
+            "the data were clustered again, other parts than those from which the "
+            "memberships were estimated. The data sets were never used in design:",
             markdown_table(["membership, mean", "kept", "rows"], sure, align="rrr"),
-            "**Outliers.** Shapes with and without 5 % of uniform noise. Apart: the share "
-            "of the noise that is farther from the shape than the rows of the shape are:",
+            "**Outliers.** Shapes with and without 5 % of uniform noise. Apart: the "
+            "share of the noise that is farther from the shape than its own rows are:",
             markdown_table(
                 ["data", "precision", "recall", "apart", "flagged without noise"],
                 flags,

@@ -103,7 +103,7 @@ def study_page(reference: Path = REFERENCE) -> str:
     words = (
         "Every clusterer has its defaults and is given the true number of classes "
         "(`scripts/benchmark quality`). Gain: the mean difference of ARI with its 95 % "
-        "interval over data sets. Wins: on how many data sets SymMF is better, and worse, "
+        "interval over data sets. Wins: the data sets on which SymMF is better : worse "
         "by more than 0.01."
     )
     parts = [_values(reference), _claims(reference)]

@@ -2,9 +2,9 @@
 
     symmf run my_study.yaml --plugin my_methods.py
 
-A method is a scikit-learn clusterer: it takes its parameters by name, and ``fit(X)`` sets
-``labels_``. ``n_clusters`` and ``random_state`` are set for every trial. If it has a
-``history_`` (errors and seconds, one per iteration), convergence figures show it too.
+A method is a scikit-learn clusterer: it takes its parameters by name, and ``fit(X)``
+sets ``labels_``. ``n_clusters`` and ``random_state`` are set for every trial. If it has
+a ``history_`` (errors and seconds, one per iteration), convergence figures show it too.
 """
 
 from __future__ import annotations

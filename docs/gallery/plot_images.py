@@ -2,8 +2,8 @@
 Gradients separate images that pixels do not
 ============================================
 
-Small images of stripes in three directions, with random widths and phases. Images of one
-direction have few pixels in common, but similar histograms of oriented gradients.
+Small images of stripes in three directions, with random widths and phases. Images of
+one direction have few pixels in common, but similar histograms of oriented gradients.
 """
 
 import matplotlib.pyplot as plt

@@ -3,8 +3,8 @@ Large tables need no n x n matrix
 =================================
 
 Dense rows in 16 dimensions, in ten groups: how the time of a fit grows. A fit of up to
-20,000 rows learns from all of them; of a larger table it learns from 5000 landmarks, and
-every row is assigned by those nearest to it. The sizes here are small; set
+20,000 rows learns from all of them; of a larger table it learns from 5000 landmarks,
+and every row is assigned by those nearest to it. The sizes here are small; set
 ``SYMMF_GALLERY_ROWS=1000000`` for larger ones.
 """
 

@@ -60,7 +60,7 @@ COLUMNS = ("classes", "clusters", "ac", "nmi", "choose", "runs", "decimals", "na
 )
 @results_option
 @click.option("--search/--no-search", default=True, help="Look for witness tables.")
-@click.option("--fresh", is_flag=True, help="Compute again what has not changed.")
+@click.option("--fresh", is_flag=True, help="Ignore the cache.")
 @click.option("--theory", is_flag=True, help="Check the theorems with numbers instead.")
 def audit(
     experiments: tuple[str, ...],
