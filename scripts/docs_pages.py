@@ -111,6 +111,12 @@ def study_page(reference: Path = REFERENCE) -> str:
     return "\n\n".join(parts)
 
 
+def inputs_page(reference: Path = REFERENCE) -> str:
+    """Return what the study says of the input, convergence and lambda."""
+    text = (reference / "verdicts" / "compare.md").read_text(encoding="utf-8")
+    return text.split("## What the input decides\n")[1].split("\n## ")[0].strip()
+
+
 def measured_page(reference: Path = REFERENCE) -> str:
     """Tell what scripts/benchmark measured, and where."""
     folder = reference / "benchmarks"
@@ -145,6 +151,7 @@ PAGES: dict[str, Callable[[], str]] = {
     "audit": audit_page,
     "solvers": solvers_table,
     "study": study_page,
+    "inputs": inputs_page,
     "speed": measured_page,
     "times": lambda: times_line(REFERENCE),
     "evidence": lambda: evidence_page(REFERENCE / "benchmarks"),

@@ -15,6 +15,7 @@ from scripts.docs_pages import (
     configs_page,
     first_fit_page,
     hits_page,
+    inputs_page,
     measured_page,
     study_page,
 )
@@ -39,6 +40,12 @@ def test_the_audit_adds_up():
 def test_the_study_counts_every_published_value():
     frame = pd.read_csv(REFERENCE / "verdicts" / "compare.csv")
     assert f"Of the {(frame['reading'] == 'primary').sum()} published" in study_page()
+
+
+def test_what_the_input_decides_is_a_table_without_headings():
+    page = inputs_page()
+    assert "| 20 iterations as released | to convergence | closed form |" in page
+    assert "\n#" not in page
 
 
 def test_values_are_shown_with_their_range():
