@@ -102,8 +102,9 @@ def audit(
         _check_theory(out or Path("results/audit"))
     elif experiments:
         runs, decimals = _runs(values["runs"]), values["decimals"]
-        for folder, found in _study_pairs(experiments, results, runs, decimals):
-            _audit_published(found, out or folder, fresh=fresh, **asked)
+        for study, found in _study_pairs(experiments, results, runs, decimals):
+            folder = (out or results / "verdicts") / study
+            _audit_published(found, folder, fresh=fresh, **asked)
     elif pairs is not None:
         _audit_list(_read_pairs(pairs, values), out, **asked)
     elif all(single):
@@ -131,8 +132,8 @@ def _check_theory(out: Path) -> None:
 
 def _study_pairs(
     names: tuple[str, ...], results: Path, runs: int | None, decimals: int | None
-) -> Iterator[tuple[Path, Pairs]]:
-    """Yield the published pairs of studies of one's own, and where their files go."""
+) -> Iterator[tuple[str, Pairs]]:
+    """Yield the names of studies of one's own, and the pairs they give as published."""
     from symmf.reporting.results import load_results
     from symmf.reporting.selection.studies import own_studies, published_pairs
 
@@ -149,7 +150,7 @@ def _study_pairs(
                 f"{study.name} has no method with both AC and NMI published for one K; "
                 "list them under 'published' in its file."
             )
-        yield results / "verdicts" / study.name, found
+        yield study.name, found
 
 
 def _audit_published(pairs: Pairs, out: Path, *, fresh: bool, **asked: Any) -> None:
@@ -263,9 +264,14 @@ def _read_pairs(path: Path, defaults: Mapping[str, Any]) -> list[Pair]:
         text = read_file(path).decode("utf-8-sig")
     except UnicodeDecodeError:
         raise InputError(f"{path} is not a UTF-8 text file.") from None
-    reader = csv.DictReader(io.StringIO(text, newline=""))
-    columns = [name.strip().lower() for name in reader.fieldnames or []]
-    reader.fieldnames = columns
+    reader = csv.reader(io.StringIO(text, newline=""))
+    try:
+        lines = [(reader.line_num, cells) for cells in reader if cells]
+    except csv.Error as error:
+        raise InputError(
+            f"{path}, line {reader.line_num}: not readable as a table ({error})."
+        ) from error
+    columns = [name.strip().lower() for name in lines[0][1]] if lines else []
     unknown = [name for name in columns if name not in COLUMNS]
     missing = [name for name in ("classes", "ac", "nmi") if name not in columns]
     if unknown or missing:
@@ -275,14 +281,13 @@ def _read_pairs(path: Path, defaults: Mapping[str, Any]) -> list[Pair]:
             f"{', '.join(COLUMNS)}."
         )
     pairs = []
-    try:
-        for line in reader:
-            given = {k: v for k, v in line.items() if isinstance(v, str) and v.strip()}
-            pairs.append(_pair({**defaults, **given}, f"line {reader.line_num}"))
-    except (InputError, csv.Error) as error:
-        unreadable = isinstance(error, csv.Error)
-        what = f"not readable as a table ({error})." if unreadable else error
-        raise InputError(f"{path}, line {reader.line_num}: {what}") from error
+    for number, cells in lines[1:]:
+        named = zip(columns, cells, strict=False)
+        given = {name: cell for name, cell in named if cell.strip()}
+        try:
+            pairs.append(_pair({**defaults, **given}, f"line {number}"))
+        except InputError as error:
+            raise InputError(f"{path}, line {number}: {error}") from error
     if not pairs:
         raise InputError(f"{path} holds no pairs below its first line.")
     return pairs

@@ -76,11 +76,7 @@ def reads_results(
                 found, place, **{"experiments": experiments} if named else {}, **own
             )
 
-        if not named:
-            return with_results
-        return click.argument(
-            "experiments", nargs=-1, shell_complete=complete_experiments
-        )(with_results)
+        return _experiments(with_results) if named else with_results
 
     return decorate
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from glob import escape
 from pathlib import Path
 from shlex import quote
 from typing import Any
@@ -110,7 +111,8 @@ def _parquet(
     names: list[str] = known["names"]
     for name in (*columns, *drop, *([] if id is None else [id])):
         check_name(f"column of {path} called", name, names)
-    left = list(columns) or [n for n in known["own"] if n not in (*drop, id)]
+    chosen = columns or [n for n in known["own"] if n not in (*drop, id)]
+    left = list(dict.fromkeys(chosen))
     texts = [name for name in left if name not in known["numeric"]]
     if texts:
         drops = " ".join(f"--drop {quote(name)}" for name in texts[:4])
@@ -122,13 +124,18 @@ def _parquet(
         raise DataError(f"{path} has no column of numbers left to cluster.")
     from dask import dataframe
 
-    rows: Any = dataframe.read_parquet(
-        files,
-        columns=left,
-        index=False,
-        split_row_groups="adaptive",
-        blocksize=_BLOCK_BYTES,
-    )
+    try:
+        # Names are no patterns, and those of folders (year=2020) no columns.
+        rows: Any = dataframe.read_parquet(
+            [escape(file) for file in files],
+            columns=left,
+            index=False,
+            split_row_groups="adaptive",
+            blocksize=_BLOCK_BYTES,
+            dataset={"partitioning": None},
+        )
+    except (OSError, ValueError) as error:
+        raise unreadable(error, path) from None
     X = rows.astype(np.float64).to_dask_array()
     return UserMatrix(X=X, names=left, ids=known["ids"], id_name=id or "row")
 

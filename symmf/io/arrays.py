@@ -21,6 +21,8 @@ from symmf.errors import DataError
 
 # Of several matrices in a file, one with such a name is meant.
 _USUAL_NAMES = ("X", "fea", "data", "A", "M")
+# A sparse file of a few bytes can declare more rows than any machine holds.
+_MOST_ROWS = 50_000_000
 
 
 def read_arrays(path: Path, ending: str) -> dict[str, Any]:
@@ -76,6 +78,11 @@ def checked(source: str, value: Any) -> AnyMatrix:
         )
     if min(value.shape) == 0:
         raise DataError(f"{source} holds an empty matrix, {value.shape}.")
+    if sparse.issparse(value) and max(value.shape) > _MOST_ROWS:
+        raise DataError(
+            f"{source} declares a sparse matrix of shape {value.shape}; up to "
+            f"{_MOST_ROWS:,} rows and columns are read."
+        )
     X: Any = sparse.csr_array(value) if sparse.issparse(value) else np.asarray(value)
     with np.errstate(over="ignore"):
         X = X.astype(np.float64, copy=False)

@@ -145,7 +145,8 @@ def _read_array(source: Source, variable: str | None, labels: str | None) -> Use
     found = UserMatrix(X=pick_matrix(source.name, others or arrays, variable))
     if labels is None:
         return found
-    check_name(f"file of labels, and no variable of {source.name},", labels, arrays)
+    what = f"file of labels, and no variable of {source.name}, called"
+    check_name(what, labels, filter(None, arrays))
     inside = as_labels(f"{labels!r} of {source.name}", arrays[labels])
     return found.with_labels(source.name, inside)
 

@@ -100,6 +100,7 @@ def test_bad_input_is_a_sentence(run, args, message):
         ("classes,ac,nmi\n", "holds no pairs"),
         ("", "lacks"),
         (f"classes,ac,nmi\n{'1' * 200_000},0.9,0.8\n", "not readable as a table"),
+        (f"classes,ac,{'n' * 200_000}\n", "line 1: not readable as a table"),
     ],
 )
 def test_bad_files_are_named_with_the_line(run, tmp_path, content, message):
@@ -168,6 +169,9 @@ def test_published_pairs_of_a_study_of_ones_own(run, tmp_path):
     assert list(written["decimals"]) == [3, 1]
     assert "Unchanged, in" in run(*args)
     assert "9344" not in run(*args, "--decimals", 2)
+    # Of several studies none writes over the files of another.
+    run(*args, "--out", tmp_path / "out")
+    assert (tmp_path / "out" / "mine" / "audit.csv").is_file()
 
 
 def test_a_study_without_pairs_says_what_is_missing(run, tmp_path):

@@ -74,6 +74,17 @@ def test_an_index_that_pandas_stored_is_no_feature(tmp_path, table) -> None:
     assert open_lazily(tmp_path, columns=["count"]).names == ["count"]
 
 
+def test_names_of_folders_and_files_mean_themselves(tmp_path, table) -> None:
+    part = table[["a", "count"]]
+    for name in ("t*", "t1", "count=7", "[x]"):
+        (tmp_path / "all" / name).mkdir(parents=True)
+        part.to_parquet(tmp_path / "all" / name / "rows.parquet")
+        one = open_lazily(tmp_path / "all" / name, columns=["count", "count"])
+        assert one.names == ["count"]
+        np.testing.assert_array_equal(one.X.compute(), part[["count"]])
+    assert open_lazily(tmp_path / "all").X.compute().shape == (240, 2)
+
+
 def test_nothing_is_read_before_it_is_used(tmp_path, table) -> None:
     table[["a", "b"]].to_parquet(tmp_path / "a.parquet")
     np.save(tmp_path / "b.npy", table[["a", "b"]].to_numpy())
@@ -135,6 +146,11 @@ def test_refusals(tmp_path, parquet, table) -> None:
         open_lazily(parquet)
     with pytest.raises(InputError, match=r"no column .*'cuont'.* mean 'count'"):
         open_lazily(parquet, drop=["cuont"])
+    pa, pq = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    twice = pa.table([[1.0], [2.0]], names=["a", "a"])
+    pq.write_table(twice, tmp_path / "twice.parquet")
+    with pytest.raises(DataError, match="duplicate field names"):
+        open_lazily(tmp_path / "twice.parquet")
     table[["a", "b"]].to_parquet(parquet / "part-11.parquet")
     with pytest.raises(DataError, match="has other columns than"):
         open_lazily(parquet, columns=["a"])

@@ -50,6 +50,13 @@ def test_sparse_matrices_stay_sparse(tmp_path):
         np.testing.assert_array_equal(found.toarray(), np.eye(6))
 
 
+def test_a_small_file_that_declares_a_very_large_matrix_is_refused(tmp_path):
+    matrix = "%%MatrixMarket matrix coordinate real general\n3 60000000 1\n1 1 1\n"
+    (tmp_path / "x.mtx").write_text(matrix)
+    with pytest.raises(DataError, match="up to 50,000,000 rows and columns"):
+        read_matrix(tmp_path / "x.mtx")
+
+
 def test_labels_and_variables_of_a_file(tmp_path):
     path = tmp_path / "a.npz"
     np.savez(path, a=numbers(), b=numbers(8, 4), y=np.array(list("ababbaab")))
@@ -62,6 +69,9 @@ def test_labels_and_variables_of_a_file(tmp_path):
         read_matrix(path, variable="c")
     with pytest.raises(InputError, match=r"no variable of .* 'z'"):
         read_matrix(path, variable="a", labels="z")
+    np.save(tmp_path / "x.npy", numbers())
+    with pytest.raises(InputError, match=r"labels.*'y'\. None is known"):
+        read_matrix(tmp_path / "x.npy", labels="y")
 
 
 def test_data_that_lie_in_other_files_are_refused(tmp_path):
