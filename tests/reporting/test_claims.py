@@ -15,6 +15,7 @@ from helpers.made_results import (
 )
 from helpers.made_traces import convergence_experiment, full
 
+from symmf.errors import DataError
 from symmf.reporting.results import load_results
 from symmf.reporting.verdicts.claims import (
     CLAIMS,
@@ -303,6 +304,15 @@ def test_theorems_are_decided_by_the_stored_checks(tmp_path: Path) -> None:
     assert {key: found[key].verdict for key in expected} == expected
     assert "11 of 40 cases fail" in found["proposition-1"].decision.evidence
     assert "where it is used" in found["proposition-1"].decision.details[1]
+
+
+@pytest.mark.parametrize("text", ["", "a,b\n1,2\n", "item,cases\nTheorem 1,x\n"])
+def test_damaged_checks_are_a_sentence(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "audit" / "theory.csv"
+    path.parent.mkdir()
+    path.write_text(text)
+    with pytest.raises(DataError, match=r"theory\.csv is damaged: .* --theory\."):
+        ledger(load_results(tmp_path))
 
 
 def test_the_objective_must_fall_in_the_checks_as_well(tmp_path: Path) -> None:

@@ -10,11 +10,17 @@ from typing import Any
 
 import pandas as pd
 
+from symmf.common.files import own_file
 from symmf.reporting.results import Results, made_once
 from symmf.reporting.verdicts.decision import Decision, by_share, undecided
 
 THEORY_FILE = Path("audit", "theory.csv")
 COMMAND = "symmf audit --theory"
+_KINDS = {
+    **dict.fromkeys(("item", "tried", "measure"), str),
+    **dict.fromkeys(("cases", "failures"), int),
+    "worst": float,
+}
 
 
 @made_once
@@ -22,8 +28,9 @@ def stored_checks(results: Results) -> pd.DataFrame:
     """Return the stored checks, a row per check; none if they were not made."""
     path = results.folder / THEORY_FILE
     if not path.is_file():
-        return pd.DataFrame(columns=["item", "failures", "cases"])
-    return pd.read_csv(path)
+        return pd.DataFrame(columns=list(_KINDS))
+    with own_file(path, f"Make it again: {COMMAND}."):
+        return pd.read_csv(path)[list(_KINDS)].astype(_KINDS)
 
 
 def checks_of(
