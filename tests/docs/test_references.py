@@ -6,6 +6,7 @@ reference, and the markup of their docstrings.
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import inspect
 import re
@@ -72,6 +73,33 @@ def public_object(name: str) -> object:
             found = getattr(found, part)
         return found
     raise ModuleNotFoundError(name)
+
+
+def hops() -> list[str]:
+    """Return the functions that the walks of ARCHITECTURE.md go through."""
+    text = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
+    walks = text.split("## Two walks")[1].split("\n## ")[0]
+    blocks = re.findall(r"^```text\n(.*?)^```", walks, re.S | re.M)
+    lines = [line.strip() for block in blocks for line in block.splitlines() if line]
+    # A remark follows after two spaces or more.
+    code = [re.split(r"  +", line)[0].replace(" (below)", "") for line in lines]
+    return [hop for part in code for hop in part.split(" > ")]
+
+
+def test_walks_go_through_functions_that_exist() -> None:
+    homes = ("symmf", "symmf.experiment", "symmf.reporting", "symmf.clustering")
+    modules = {".".join(hop.split(".")[:-1]) for hop in hops() if "." in hop}
+
+    def exists(hop: str) -> bool:
+        near = [f"{home}.{hop}" for home in homes]
+        # A function without its module is in one that was named, or a class of it.
+        near += [f"{home}.{module}.{hop}" for home in homes for module in modules]
+        for name in near:
+            with contextlib.suppress(ModuleNotFoundError, AttributeError):
+                return public_object(name) is not None
+        return False
+
+    assert [hop for hop in hops() if not exists(hop)] == []
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
