@@ -132,7 +132,7 @@ def choose_columns(
     if not columns:
         for feature, how in numbering:
             left.remove(feature)
-            use = "taken as their names" if [feature.at] == id_at else "left out"
+            use = "used to name the rows" if [feature.at] == id_at else "left out"
             told = f"Column {feature.name!r} {how} and was {use}"
             if feature.kind == "numbers":
                 warnings.append(

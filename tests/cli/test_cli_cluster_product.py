@@ -63,7 +63,7 @@ def test_columns_that_differ_in_scale_are_told_for_methods_that_do_not_scale(
 ):
     customers(tmp_path / "t.csv")
     _, _, err = run("cluster", "t.csv", "-k", 3, "--method", method, "--id", "who")
-    assert "may decide alone" in err
+    assert "may decide the result alone" in err
     assert "--standardize" in err
     quiet = ("--no-standardize", "--no-stability")
     own = ("-k", 3, "--method", method, "--id", "who")
