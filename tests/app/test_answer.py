@@ -44,6 +44,15 @@ def test_a_clear_clustering_is_told_to_be_one(found):
     assert found.membership.min() > 0.5
 
 
+@pytest.mark.parametrize("n", [2, 3])
+@pytest.mark.parametrize("method", ["symmf", "kmeans"])
+def test_very_few_rows_have_a_page(method, n):
+    task = make_task(UserMatrix(X=np.eye(n), y=None), method=method)
+    few = answer(task, 2)
+    assert few.evidence.stability is None
+    assert "not tested" in render_page(few, title="few", command="")
+
+
 @pytest.mark.parametrize("method", ["symmf", "kmeans"])
 def test_noise_is_not_told_to_be_clusters_by_any_method(method):
     X = np.random.default_rng(0).random((150, 6))

@@ -174,7 +174,7 @@ def parts_of(
     rows: npt.NDArray[np.intp], count: int, rng: np.random.Generator
 ) -> list[npt.NDArray[np.intp]]:
     """Draw 80 % of some rows, several times: parts to be clustered again."""
-    size = max(3, int(_PART * len(rows)))
+    size = min(len(rows), max(3, int(_PART * len(rows))))
     return [np.sort(rng.choice(rows, size, replace=False)) for _ in range(count)]
 
 
