@@ -165,6 +165,16 @@ def test_sets_show_scores_and_the_share_of_rises(tmp_path: Path) -> None:
     assert [row[-1] for row in table.rows] == ["0.0%", "50.0%"]
 
 
+def test_sets_on_other_data_come_last(tmp_path: Path) -> None:
+    e = entry("symmf", name="none", label="None", paper_row="none")
+    for name, data in (("a", "digits"), ("b", "coil20")):
+        rows = [trial_row(name, data, 2, t, e, 0.8) for t in range(TRIALS)]
+        config = {"name": name, "role": "sets", "dataset": data, "n_clusters": [2]}
+        write(tmp_path, {**config, "trials": TRIALS, "methods": [e]}, rows)
+    table = sets_table(load_results(tmp_path))
+    assert [row[0] for row in table.rows] == ["COIL-20", "digits"]
+
+
 def test_repeated_entries_stand_beside_those_of_the_study(tmp_path: Path) -> None:
     nmf = entry("nmf", label="NMF")
     well = entry("symmf", name="well", label="Used well", primary=True)

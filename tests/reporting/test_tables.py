@@ -161,12 +161,18 @@ def test_one_data_set_alone_and_one_method_alone(tmp_path: Path) -> None:
     assert r"\pm" not in to_latex(table, std=True)
 
 
-def test_equal_printed_values_share_the_mark(tmp_path: Path) -> None:
-    scores = {"a": 0.70001, "b": 0.70002, "c": 0.6, "d": 0.6}
-    entries = [entry("symmf", name=name, paper_row="none") for name in scores]
+@pytest.mark.parametrize(
+    ("scores", "expected"),
+    [
+        ([0.70001, 0.70002, 0.6, 0.6], ["best", "best", "second", "second"]),
+        ([-0.05, -0.01, -0.3, 0.0], ["", "second", "", "best"]),
+    ],
+)
+def test_marks_go_by_printed_values(tmp_path: Path, scores, expected) -> None:
+    entries = [entry("symmf", name=name, paper_row="none") for name in "abcd"]
     rows = [
-        trial_row("mine", "digits", 2, t, e, scores[e["name"]])
-        for e in entries
+        trial_row("mine", "digits", 2, t, e, 0.5, ari=score)
+        for e, score in zip(entries, scores, strict=True)
         for t in range(2)
     ]
     config = {
@@ -175,9 +181,8 @@ def test_equal_printed_values_share_the_mark(tmp_path: Path) -> None:
     }  # fmt: skip
     write(tmp_path, config, rows)
     results = load_results(tmp_path)
-    table = experiment_table(results.experiments[0], results, "ac")
-    marks = [row.cells[0].mark for row in table.rows]
-    assert marks == ["best", "best", "second", "second"]
+    table = experiment_table(results.experiments[0], results, "ari")
+    assert [row.cells[0].mark for row in table.rows] == expected
 
 
 def test_tables_can_be_split_by_data_set(results) -> None:

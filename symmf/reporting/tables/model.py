@@ -320,9 +320,9 @@ def score_table(
 def _marks(column: Sequence[Cell | None], metric: str) -> dict[str, str]:
     """Return the marks of the printed values of a column; equal values share them."""
     texts = [text for c in column if (text := PrintedCell(c).text) != ABSENT]
-    order = sorted({*texts}, reverse=METRICS[metric].higher_is_better)
-    marks = zip(order, ("best", "second"), strict=False)
-    return dict(marks) if len(texts) > 1 else {}
+    order = sorted({*map(float, texts)}, reverse=METRICS[metric].higher_is_better)
+    marks = dict(zip(order, ("best", "second"), strict=False))
+    return {t: marks.get(float(t), "") for t in texts} if len(texts) > 1 else {}
 
 
 def study_table(study: Study, results: Results, metric: str) -> Table:

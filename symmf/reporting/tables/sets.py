@@ -28,7 +28,8 @@ def sets_table(results: Results) -> PlainTable:
     """Return one line per data set and entry: means over K and draws."""
     order = list(DATASET_TITLES)
     found = [e for e in results.of(Role.SETS) if len(e.trials)]
-    found.sort(key=lambda e: order.index(e.dataset))
+    # Other data than the paper's come last.
+    found.sort(key=lambda e: [*order, e.dataset].index(e.dataset))
     return record_table(
         results,
         [record for experiment in found for record in _records(experiment)],
