@@ -166,7 +166,10 @@ def main(args: list[str] | None = None) -> int:
     except OSError as problem:
         _complain(f"Error: {os_sentence(problem)}")
         code = 2
-    except MemoryError as problem:
+    except (MemoryError, ImportError) as problem:
+        # The system's words for a library that there was no memory for.
+        if isinstance(problem, ImportError) and "map segment" not in str(problem):
+            raise
         asked = f" ({problem})" if str(problem) else ""
         _complain(
             f"Error: There is not enough memory{asked}. Give less data or fewer "

@@ -91,11 +91,16 @@ class Dataset:
                 "row and one column."
             )
         check_values(X, name)
-        whole = ids.dtype.kind in "biuf" and np.isfinite(ids).all()
-        if not whole or (ids != np.floor(ids)).any():
+        if ids.dtype.kind not in "biuf":
             raise DataError(
-                f"The labels of the data set {name!r} must be whole numbers, one for "
-                "each row."
+                f"The labels of the data set {name!r} must be whole numbers."
+            )
+        wrong = ~np.isfinite(ids) | (ids != np.floor(ids))
+        if wrong.any():
+            row = int(np.argmax(wrong))
+            raise DataError(
+                f"The data set {name!r} has the label {ids[row]!s} in row {row} "
+                "(counted from 0); labels must be whole numbers."
             )
         if min_class_size > 1:
             _, inverse, counts = np.unique(ids, return_inverse=True, return_counts=True)

@@ -38,6 +38,7 @@ def test_help_is_a_command_too(run):
         (OSError(errno.ENOSPC, "No space left on device"), 2, ["the folder is /"]),
         (PermissionError(errno.EACCES, "Permission denied", "x"), 2, ["x: Permission"]),
         (OSError("odd"), 2, ["Error: odd."]),
+        (ImportError("x.so: failed to map segment"), 2, ["not enough memory (x.so"]),
         (KeyboardInterrupt(), 130, ["Interrupted."]),
         (click.Abort(), 130, ["Interrupted."]),
     ],

@@ -197,7 +197,7 @@ def test_same_values_in_another_container_are_not_looked_into_unasked(tmp_path):
         ({"fea": np.array([[np.nan], [1]]), "gnd": [1, 2]}, "NaN or infinite"),
         ({"fea": np.ones((2, 2, 2)), "gnd": [1, 2]}, "shape"),
         ({"fea": np.eye(2), "gnd": [np.nan, 2]}, "whole numbers"),
-        ({"fea": np.eye(2), "gnd": [1, np.inf]}, "whole numbers"),
+        ({"fea": np.eye(2), "gnd": [1, np.inf]}, "label inf in row 1"),
         ({"fea": np.eye(2), "gnd": [1, 1.5]}, "whole numbers"),
         ({"fea": np.eye(2), "gnd": sparse.csc_matrix([[1], [2]])}, "one label for"),
         ({"fea": np.eye(2), "gnd": [1, 2]}, "other values than TDT2"),
