@@ -82,6 +82,18 @@ def test_a_hang_ends(path: Path) -> None:
     assert time.monotonic() - start < 5
 
 
+def test_a_hang_ends_where_no_alarm_rings(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("symmf.common.sandbox._STARTS_WITHIN", 3.0)
+    with pytest.raises(DataError, match=r"stopped after 0\.3 seconds"):
+        read_in_child(readers.hang_deaf, path, seconds=0.3)
+
+
+def test_what_a_reader_prints_is_no_answer(path: Path) -> None:
+    assert read_in_child(readers.chatter, path) == "answer"
+
+
 @pytest.mark.parametrize("function", [readers.take_memory, readers.grow_result])
 def test_memory_is_limited(path: Path, function: object) -> None:
     with pytest.raises(DataError, match=r"does not fit in memory.*200 MB"):

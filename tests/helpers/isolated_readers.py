@@ -40,6 +40,20 @@ def crash(path: Path, *, signal_number: int) -> None:
     os.kill(os.getpid(), signal_number)
 
 
+def hang_deaf(path: Path) -> None:
+    """Sleep, whatever alarm rings."""
+    del path
+    signal.signal(signal.SIGALRM, signal.SIG_IGN)
+    time.sleep(20)
+
+
+def chatter(path: Path) -> str:
+    """Write to standard output, as C code may."""
+    del path
+    os.write(1, b"from C")
+    return "answer"
+
+
 def hang(path: Path) -> None:
     """Never end; tell who does."""
     path.with_name("pid").write_text(str(os.getpid()))
