@@ -101,8 +101,12 @@ def check_columns(X: Any) -> None:
         raise InputError(f"Columns of X have the same name: {', '.join(twice)}.")
     words = []
     for name in X.columns:
+        values = X[name].to_numpy()
         try:
-            X[name].to_numpy().astype(float)
+            # numpy would make numbers of dates and of complex numbers, too.
+            if values.dtype.kind in "cmM":
+                raise TypeError
+            values.astype(float)
         except (TypeError, ValueError):
             words.append(str(name))
     if words:

@@ -1,5 +1,7 @@
 """Copies count as often as they occur; units and the order of rows decide nothing."""
 
+from datetime import datetime
+
 import numpy as np
 import pytest
 from scipy import sparse
@@ -172,6 +174,9 @@ def test_frames_are_taken_and_text_columns_are_named(kind):
     for name in ("spectral", "nmf", "consensus"):
         with pytest.raises(InputError, match="not all numbers: island, sex"):
             METHODS[name](n_clusters=2).fit(words)
+    dates = frames.DataFrame({"a": X[:, 0], "day": [datetime(2022, 1, 1)] * 60})
+    with pytest.raises(InputError, match="not all numbers: day"):
+        build_similarity(dates, "cosine")
 
 
 def test_select_takes_extreme_and_constant_data():
