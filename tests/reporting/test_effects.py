@@ -124,9 +124,12 @@ def test_every_effect_is_the_one_that_was_planted(tmp_path: Path) -> None:
 def test_sentences_on_effects_come_largest_first(tmp_path: Path) -> None:
     factorial(tmp_path, factorial_entries())
     moves, rest = effect_sentences(load_results(tmp_path))
-    first = "iterations 20 → converged with common graph"
-    assert moves.index(first) < moves.index("starts 1 → 5 with 20 iterations")
-    assert "lambda 0.0 → 0.5 with inner products, 20 iterations 0.000" in rest
+    *named, others = moves.split("; ")
+    assert any("iterations 20 → converged (common graph)" in each for each in named)
+    sizes = [abs(float(each.split(") ")[1].split(",")[0])) for each in named]
+    assert sizes == sorted(sizes, reverse=True)
+    assert others.endswith("smaller effects are in the table.")
+    assert "lambda 0.0 → 0.5 (inner products, 20 iterations) 0.000" in rest
     assert effect_sentences(load_results(tmp_path / "none")) == []
 
 

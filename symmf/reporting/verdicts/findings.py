@@ -21,6 +21,8 @@ from symmf.reporting.verdicts.decision import ClaimVerdict
 from symmf.reporting.verdicts.scores import best_means, significant_differences
 from symmf.reporting.verdicts.values import compare, counts
 
+# Effects that a sentence names.
+_MOST = 5
 # What the proposed method of an arm is.
 _PROPOSED = {
     Role.COMPARISON: "as released",
@@ -75,12 +77,16 @@ def effect_sentences(results: Results) -> list[str]:
 
     def said(lines: pd.DataFrame) -> str:
         return "; ".join(
-            f"{r['factor']} {r['before']} → {r['after']} with {r['condition']} "
-            f"{signed(r['effect'])} ({bounds(r['low'], r['high'])})"
+            f"{r['factor']} {r['before']} → {r['after']} ({r['condition']}) "
+            f"{signed(r['effect'])}, {bounds(r['low'], r['high'])}"
             for r in lines.to_dict("records")
         )
 
-    words = [f"What moves the mean NMI, all else equal: {said(nmi[clear])}."]
+    largest = said(nmi[clear].head(_MOST))
+    shown = f"What moves the mean NMI most, all else equal: {largest}"
+    if (rest := int(clear.sum()) - _MOST) > 0:
+        shown += f"; {rest} smaller effects are in the table"
+    words = [f"{shown}."]
     if not clear.all():
         words.append(f"What does not move it clearly: {said(nmi[~clear])}.")
     return words
