@@ -245,13 +245,13 @@ def test_refusals_of_options(run, tmp_path):
         assert words in err, option
 
 
-def test_too_large_for_memory_is_a_sentence(run, tmp_path):
+def test_a_file_that_declares_too_many_rows_is_refused(run, tmp_path):
     (tmp_path / "huge.mtx").write_text(
         "%%MatrixMarket matrix coordinate real general\n1000000000 5 1\n1 1 1\n"
     )
     code, _, err = run("cluster", "huge.mtx", "-k", 2)
     assert code in (2, 3)
-    assert "memory" in err
+    assert "declares a sparse matrix of shape (1000000000, 5)" in err
 
 
 def test_select_shows_the_evidence_and_a_recommendation(run, tmp_path):
