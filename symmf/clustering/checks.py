@@ -14,9 +14,9 @@ from symmf.common.notation import AnyMatrix
 from symmf.common.validation import check_number, is_whole, shown
 from symmf.constraints import Constraint
 from symmf.distributed.rows import DistributedRows
-from symmf.errors import DataError, InputError, SymmfWarning
+from symmf.errors import InputError, SymmfWarning
 from symmf.linalg import largest_entry
-from symmf.linalg.sparse import check_sparse
+from symmf.linalg.checks import check_sparse
 from symmf.solvers import Solver
 
 # What a parameter may be, and in words; names are checked where they are used.
@@ -105,12 +105,8 @@ def check_indices(X: Any) -> None:
 
     Compiled code reads and writes wherever they point.
     """
-    if not sparse.issparse(X):
-        return
-    try:
-        check_sparse(X)
-    except DataError as error:
-        raise InputError(f"X: {error}") from error
+    if sparse.issparse(X):
+        check_sparse(X, argument="X")
 
 
 def check_range(X: AnyMatrix, *, new: bool = False) -> None:

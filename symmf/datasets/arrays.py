@@ -9,8 +9,7 @@ from scipy import sparse
 
 from symmf.common.notation import AnyMatrix, LabelArray
 from symmf.errors import DataError
-from symmf.linalg.norms import first_not_finite, largest_entry
-from symmf.linalg.sparse import check_sparse
+from symmf.linalg.checks import check_sparse, first_not_finite, largest_entry
 
 # Sums of fourth powers of numbers within this factor of one are finite and not zero.
 RANGE = 1e60

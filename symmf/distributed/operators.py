@@ -21,19 +21,19 @@ from symmf.common.notation import AnyMatrix, FloatArray
 from symmf.common.validation import is_dask
 from symmf.distributed.rows import Cluster, DistributedRows, check_array
 from symmf.errors import InputError
-from symmf.linalg.norms import largest_entry
+from symmf.linalg.checks import (
+    check_square,
+    check_symmetric_products,
+    largest_entry,
+    not_symmetric,
+    symmetry_slack,
+)
 from symmf.similarity.operators import (
     EXACT_NORM_LIMIT,
     SymmetricOperator,
     as_operator,
 )
 from symmf.similarity.row_features import RowFeatures
-from symmf.similarity.symmetry import (
-    check_square,
-    check_symmetric_products,
-    not_symmetric,
-    symmetry_slack,
-)
 
 # F^T F of so many features still fits on a worker.
 _MOST_FEATURES = 4096

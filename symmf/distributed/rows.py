@@ -19,7 +19,7 @@ from scipy import sparse
 
 from symmf.common.notation import AnyMatrix, FloatArray
 from symmf.errors import DataError, InputError, SymmfError
-from symmf.linalg.norms import first_not_finite, largest_entry
+from symmf.linalg.checks import first_not_finite, largest_entry
 
 # So many partial sums are added by one task.
 _FAN_IN = 8

@@ -86,7 +86,7 @@ def checked(source: str, value: Any) -> AnyMatrix:
     X: Any = sparse.csr_array(value) if sparse.issparse(value) else np.asarray(value)
     with np.errstate(over="ignore"):
         X = X.astype(np.float64, copy=False)
-    from symmf.linalg.norms import first_not_finite
+    from symmf.linalg.checks import first_not_finite
 
     row = first_not_finite(X)
     if row is not None:
@@ -101,7 +101,7 @@ def _plain(value: Any) -> Any:
     """Return an array or a sparse matrix; of anything else its kind alone."""
     if sparse.issparse(value):
         # Costs as much as all other imports here, in a process made for one file.
-        from symmf.linalg.sparse import check_sparse
+        from symmf.linalg.checks import check_sparse
 
         check_sparse(value)
         return value

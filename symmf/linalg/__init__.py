@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from symmf.linalg.eigen.found import Eigenpairs
+from symmf.linalg.checks import largest_entry
+from symmf.linalg.eigen.blocks import Eigenpairs
 from symmf.linalg.eigen.pairs import (
     CLUSTERING_ACCURACY,
     solve_eigenpairs,
@@ -12,7 +13,6 @@ from symmf.linalg.norms import (
     DENSE_EIGEN_LIMIT,
     BlockPower,
     largest_eigenvalue,
-    largest_entry,
     residual_operator,
     smallest_eigenvalue,
     spectral_norm,

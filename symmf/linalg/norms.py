@@ -7,42 +7,13 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 from scipy.sparse.linalg import LinearOperator, eigsh
 
-from symmf.common.notation import AnyMatrix, FloatArray
+from symmf.common.notation import FloatArray
 from symmf.linalg.threads import one_thread
 
 # Below this size a dense eigenvalue routine is both exact and faster than Lanczos.
 DENSE_EIGEN_LIMIT = 600
-
-
-def largest_entry(X: AnyMatrix) -> float:
-    """Return the largest absolute value of X, 0 if it has none; NaN and inf show.
-
-    Examples
-    --------
-    >>> largest_entry(np.array([[1.0, -3.0], [0.0, 2.0]]))
-    3.0
-    """
-    values = X.data if sparse.issparse(X) else X
-    return max(float(values.max(initial=0)), -float(values.min(initial=0)))
-
-
-def first_not_finite(X: AnyMatrix) -> int | None:
-    """Return the first row of X with a NaN or infinite entry, if there is one.
-
-    Examples
-    --------
-    >>> first_not_finite(np.array([[1.0, 2.0], [0.0, np.inf]]))
-    1
-    """
-    if np.isfinite(largest_entry(X)):
-        return None
-    if sparse.issparse(X):
-        at = int(np.argmin(np.isfinite(X.data)))
-        return int(np.searchsorted(X.indptr, at, side="right")) - 1
-    return int(np.argmin(np.isfinite(X).all(axis=1)))
 
 
 def largest_eigenvalue(G: FloatArray) -> float:

@@ -24,17 +24,18 @@ from scipy.sparse.linalg import LinearOperator
 
 from symmf.common.notation import AnyMatrix, FloatArray
 from symmf.common.validation import check_number
-from symmf.errors import DataError, InputError
-from symmf.linalg.norms import first_not_finite, largest_entry
-from symmf.linalg.sparse import check_sparse
-from symmf.linalg.threads import product
-from symmf.similarity.row_features import RowFeatures
-from symmf.similarity.symmetry import (
+from symmf.errors import InputError
+from symmf.linalg.checks import (
+    check_sparse,
     check_square,
     check_symmetric_products,
+    first_not_finite,
+    largest_entry,
     not_symmetric,
     symmetry_slack,
 )
+from symmf.linalg.threads import product
+from symmf.similarity.row_features import RowFeatures
 
 # Row blocks hold about this many entries and at most so many rows, so that nothing
 # n x n is formed at once.
@@ -367,10 +368,7 @@ def as_operator(M: Any) -> SymmetricOperator:
         check_symmetric_products(wrapped)
         return wrapped
     if sparse.issparse(M):
-        try:
-            check_sparse(M)
-        except DataError as error:
-            raise InputError(f"M: {error}") from error
+        check_sparse(M, argument="M")
         M = sparse.csr_array(M)
     else:
         M = np.asarray(M)

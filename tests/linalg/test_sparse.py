@@ -7,7 +7,7 @@ import pytest
 from scipy import sparse
 
 from symmf.errors import DataError
-from symmf.linalg.sparse import check_sparse
+from symmf.linalg.checks import check_sparse
 
 
 @pytest.mark.parametrize("layout", ["csr", "csc", "bsr", "coo"])

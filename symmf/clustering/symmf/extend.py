@@ -20,7 +20,7 @@ from scipy import sparse
 from symmf.common.notation import AnyMatrix, FloatArray
 from symmf.distributed.operators import DistributedGram
 from symmf.similarity.graphs.mutual import MutualGraph, few_rows
-from symmf.similarity.graphs.neighbours import local_scales, nearest_neighbours
+from symmf.similarity.graphs.neighbours import nearest_neighbours
 from symmf.similarity.row_features import RowFeatures
 
 
@@ -56,7 +56,7 @@ class GraphExtension:
         near = nearest_neighbours(self.rows, q, X)
         index, squares = near.index, near.squared_distance
         s = self.graph.local_scale
-        own = local_scales(np.sqrt(squares), local, floor=float(s.min()))
+        own = near.local_scales(local, floor=float(s.min()))
         w = np.exp(-squares / (own[:, None] * s[index]))
         w = np.maximum(w, self.weight_floor) * self.graph.counts[index]
         w /= np.sqrt(w.sum(axis=1, keepdims=True) * self.graph.degrees[index])

@@ -1,11 +1,39 @@
-"""Orthonormal blocks of columns, the common step of every block eigensolver."""
+"""What every way to eigenpairs returns, and orthonormal blocks, their common step."""
 
 from __future__ import annotations
+
+from dataclasses import dataclass
 
 import numpy as np
 from scipy.linalg import solve_triangular
 
 from symmf.common.notation import FloatArray
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Eigenpairs:
+    """What :func:`~symmf.linalg.solve_eigenpairs` found, and how.
+
+    Attributes
+    ----------
+    values : (k,) array
+        Descending.
+    vectors : (n, k) array
+        Orthonormal columns.
+    route : str
+        ``components``, ``dense``, ``gram``, ``inverse_iteration`` or
+        ``chebyshev_davidson``.
+    n_products : int
+        Columns multiplied (for inverse iteration: blocks solved).
+    residual : float
+        The largest residual, relative as ``tol`` is.
+    """
+
+    values: FloatArray
+    vectors: FloatArray
+    route: str
+    n_products: int = 0
+    residual: float = 0.0
 
 
 def orthonormal(

@@ -26,8 +26,7 @@ from collections.abc import Callable
 import numpy as np
 
 from symmf.common.notation import FloatArray
-from symmf.linalg.eigen.blocks import orthonormal
-from symmf.linalg.eigen.found import Eigenpairs
+from symmf.linalg.eigen.blocks import Eigenpairs, orthonormal
 
 _ROUNDS = 300
 # The basis is replaced when it has so many times the columns of the first block.

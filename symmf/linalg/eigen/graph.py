@@ -24,8 +24,7 @@ from scipy.sparse.csgraph import connected_components
 from scipy.sparse.linalg import splu
 
 from symmf.common.notation import FloatArray
-from symmf.linalg.eigen.blocks import orthonormal
-from symmf.linalg.eigen.found import Eigenpairs
+from symmf.linalg.eigen.blocks import Eigenpairs, orthonormal
 
 # s - 1: far below what separates clusters, far above rounding.
 ABOVE = 1e-5

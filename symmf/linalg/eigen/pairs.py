@@ -26,8 +26,8 @@ import numpy as np
 
 from symmf.common.notation import FloatArray
 from symmf.linalg import norms
+from symmf.linalg.eigen.blocks import Eigenpairs
 from symmf.linalg.eigen.davidson import chebyshev_davidson
-from symmf.linalg.eigen.found import Eigenpairs
 from symmf.linalg.eigen.graph import ABOVE, inverse_iteration, of_components
 from symmf.linalg.threads import one_thread
 

@@ -17,7 +17,7 @@ from symmf.common.notation import AnyMatrix, FloatArray
 from symmf.common.validation import check_number
 from symmf.errors import InputError
 from symmf.linalg import top_eigenpairs
-from symmf.similarity.graphs.neighbours import either_way, local_scales, smallest
+from symmf.similarity.graphs.neighbours import Neighbours, check_ranks
 from symmf.similarity.graphs.normalise import NormalisedGraph, normalised
 from symmf.similarity.operators import DenseOperator, SymmetricOperator
 from symmf.similarity.transforms import check_fits
@@ -84,20 +84,15 @@ def _self_tuning(
     Rows are joined if one is among the q nearest of the other, with weights
     exp(-d_ij^2 / (s_i s_j)), s_i the distance to a neighbour of given rank.
     """
-    check_number("n_neighbors", n_neighbors, least=1, whole=True)
-    check_number("local_neighbor", local_neighbor, least=1, whole=True)
+    check_ranks(n_neighbors=n_neighbors, local_neighbor=local_neighbor)
     n = X.shape[0]
-    q = min(max(n_neighbors, local_neighbor), n - 1)
-    near = np.empty((n, q), dtype=np.intp)
-    d2 = np.empty((n, q))
-    for first in range(0, n, _ROWS):
-        rows = np.arange(first, min(first + _ROWS, n))
-        D = np.maximum(2 - 2 * np.asarray(X[rows], dtype=np.float64), 0.0)
-        D[rows - first, rows] = np.inf
-        near[rows], d2[rows] = smallest(D, q)
-    s = local_scales(np.sqrt(d2), local_neighbor, floor=_TINY)
-    near, d2 = near[:, :n_neighbors], d2[:, :n_neighbors]
-    W = either_way(near, np.exp(-d2 / (s[:, None] * s[near])))
+    parts = (np.arange(first, min(first + _ROWS, n)) for first in range(0, n, _ROWS))
+    blocks = (
+        (rows, np.maximum(2 - 2 * np.asarray(X[rows], dtype=np.float64), 0.0))
+        for rows in parts
+    )
+    near = Neighbours.of_blocks(blocks, n, max(n_neighbors, local_neighbor))
+    W = near.self_tuning(n_neighbors, local_neighbor, floor=_TINY)
     # Neighbours in many dimensions: a sparse factor would fill in.
     return normalised(W, thin_factor=False)
 

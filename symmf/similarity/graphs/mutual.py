@@ -21,10 +21,9 @@ from symmf.common.notation import AnyMatrix, FloatArray
 from symmf.common.validation import check_number
 from symmf.similarity.graphs.neighbours import (
     Neighbours,
+    check_ranks,
     directed,
-    local_scales,
     nearest_neighbours,
-    smallest,
     squared_distance_blocks,
     tree_pays,
 )
@@ -127,8 +126,7 @@ def mutual_graph(
         more than their neighbours.) Where half of the rows are fewer than q, each is
         joined to itself.
     """
-    check_number("n_neighbors", n_neighbors, least=1, whole=True)
-    check_number("local_neighbor", local_neighbor, least=1, whole=True)
+    check_ranks(n_neighbors=n_neighbors, local_neighbor=local_neighbor)
     check_number("weight_floor", weight_floor, least=0, most=1)
     n = X.shape[0]
     m = np.ones(n) if counts is None else np.asarray(counts, dtype=np.float64)
@@ -137,11 +135,14 @@ def mutual_graph(
         S = NormalisedGraph(sparse.csr_array([[1.0]]), of_graph=True)
         return MutualGraph(S=S, degrees=one, local_scale=one, counts=m)
     q, local = few_rows(n, n_neighbors, local_neighbor)
-    D = _all_squares(X, max(q, local))
     most = max(q, local)
-    found = nearest_neighbours(X, most) if D is None else Neighbours(*smallest(D, most))
+    D = _all_squares(X, most)
+    if D is None:
+        found = nearest_neighbours(X, most)
+    else:
+        found = Neighbours.of_blocks([(np.arange(n), D)], n, most)
     distance, index = np.sqrt(found.squared_distance), found.index
-    s = local_scales(distance, local, floor=0.0)
+    s = found.local_scales(local, floor=0.0)
     dense = (m > 1) & (m >= m[index[:, :q]].sum(axis=1))
     s[dense] = np.minimum(s[dense], np.median(s[index[dense, :q]], axis=1))
     s = np.maximum(s, max(_SCALE_FLOOR * float(np.median(s)), 1e-300))
@@ -202,14 +203,10 @@ def few_rows(n: int, n_neighbors: int, local_neighbor: int) -> tuple[int, int]:
 
 
 def _all_squares(X: AnyMatrix, q: int) -> FloatArray | None:
-    """Return all squared distances where a search would compute them, and they fit.
-
-    A row is infinitely far from itself.
-    """
+    """Return all squared distances where a search would compute them, and they fit."""
     if sparse.issparse(X) or X.shape[0] > _FEW_ROWS or tree_pays(X, q):
         return None
     ((_, D),) = squared_distance_blocks(X)
-    np.fill_diagonal(D, np.inf)
     return D
 
 

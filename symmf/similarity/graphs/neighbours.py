@@ -8,9 +8,9 @@ a block of D is held.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -48,6 +48,38 @@ class Neighbours:
 
     index: npt.NDArray[np.intp]
     squared_distance: FloatArray
+
+    @classmethod
+    def of_blocks(
+        cls, blocks: Iterable[tuple[npt.NDArray[np.intp], FloatArray]], n: int, q: int
+    ) -> Self:
+        """Find the nearest of n rows, given row indices and squared distances to all.
+
+        A row is infinitely far from itself, which the blocks are made to say.
+        """
+        q = min(q, n - 1)
+        index, squares = np.empty((n, q), dtype=np.intp), np.empty((n, q))
+        for rows, block in blocks:
+            block[np.arange(len(rows)), rows] = np.inf
+            index[rows], squares[rows] = smallest(block, q)
+        return cls(index, squares)
+
+    def local_scales(self, local_neighbor: int, *, floor: float) -> FloatArray:
+        """Return s_i: the distance to that neighbour, or the last; at least a floor."""
+        last = min(local_neighbor, self.index.shape[1]) - 1
+        return np.maximum(np.sqrt(self.squared_distance[:, last]), floor)
+
+    def self_tuning(self, q: int, local_neighbor: int, *, floor: float) -> Any:
+        """Join each row to q neighbours with weights exp(-d_ij^2 / (s_i s_j))."""
+        s = self.local_scales(local_neighbor, floor=floor)
+        index, squares = self.index[:, :q], self.squared_distance[:, :q]
+        return either_way(index, np.exp(-squares / (s[:, None] * s[index])))
+
+
+def check_ranks(**ranks: object) -> None:
+    """Raise InputError unless numbers of neighbours are whole numbers above 0."""
+    for name, rank in ranks.items():
+        check_number(name, rank, least=1, whole=True)
 
 
 def squared_distance_blocks(
@@ -126,11 +158,7 @@ def nearest_neighbours(X: AnyMatrix, q: int, of: AnyMatrix = None) -> Neighbours
     if not others:
         distance, index = _brute(X, q).kneighbors(of)
         return Neighbours(index, distance**2)
-    index, squares = np.empty((n, q), dtype=np.intp), np.empty((n, q))
-    for some, block in squared_distance_blocks(X):
-        block[np.arange(len(some)), some] = np.inf
-        index[some], squares[some] = smallest(block, q)
-    return Neighbours(index, squares)
+    return Neighbours.of_blocks(squared_distance_blocks(X), n, q)
 
 
 def tree_pays(X: FloatArray, q: int) -> bool:
@@ -206,18 +234,6 @@ def _bound_of_smallest(slab: FloatArray, q: int) -> FloatArray:
         for first in range(width, _GROUP * width, width):
             np.minimum(least, slab[:, first : first + width], out=least)
     return np.asarray(np.partition(least, q - 1, axis=1)[:, q - 1])
-
-
-def local_scales(
-    distance: FloatArray, local_neighbor: int, *, floor: float
-) -> FloatArray:
-    """Return s_i: the distance to the given neighbour, or the last; at least ``floor``.
-
-    ``distance`` holds those to the neighbours of every row, nearest first.
-    """
-    check_number("local_neighbor", local_neighbor, least=1, whole=True)
-    last = min(local_neighbor, distance.shape[1]) - 1
-    return np.maximum(distance[:, last], floor)
 
 
 def directed(index: npt.NDArray[np.intp], values: FloatArray) -> Any:

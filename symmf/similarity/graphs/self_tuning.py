@@ -15,8 +15,8 @@ from symmf.common.notation import AnyMatrix, FloatArray
 from symmf.common.validation import check_number
 from symmf.similarity.graphs.neighbours import (
     Neighbours,
+    check_ranks,
     either_way,
-    local_scales,
     nearest_neighbours,
     squared_distance_blocks,
 )
@@ -72,9 +72,7 @@ def gaussian(
         s = scale
     A = _dense_distances(X)
     A *= -1 / (2 * s * s)
-    np.exp(A, out=A)
-    np.fill_diagonal(A, 0)
-    return DenseOperator(A)
+    return _hollow_exp(A)
 
 
 def self_tuning(
@@ -113,19 +111,17 @@ def self_tuning(
     >>> A[0].round(3)
     array([0.   , 0.368, 0.018, 0.   , 0.   , 0.   ])
     """
+    check_ranks(local_neighbor=local_neighbor)
     every = n_neighbors == "all"
     q = 0 if every else _check_neighbours(n_neighbors, X.shape[0])
     near = nearest_neighbours(X, max(q, local_neighbor))
-    s = local_scales(np.sqrt(near.squared_distance), local_neighbor, floor=_TINY)
     if every:
+        s = near.local_scales(local_neighbor, floor=_TINY)
         W = _dense_distances(X)
         W /= -np.multiply.outer(s, s)
-        np.exp(W, out=W)
-        np.fill_diagonal(W, 0)
-        graph: SymmetricOperator = DenseOperator(W)
+        graph: SymmetricOperator = _hollow_exp(W)
     else:
-        index, D = near.index[:, :q], near.squared_distance[:, :q]
-        graph = SparseOperator(either_way(index, np.exp(-D / (s[:, None] * s[index]))))
+        graph = SparseOperator(near.self_tuning(q, local_neighbor, floor=_TINY))
         graph.thin_factor = True if X.shape[1] <= THIN_FEATURES else None
     return normalised_cut(graph) if ncut else graph
 
@@ -204,8 +200,15 @@ def _check_neighbours(asked: Any, n: int) -> int:
     """Return the number of neighbours to look for, at most n - 1."""
     if asked is None:
         return min(default_neighbours(n), n - 1)
-    check_number("n_neighbors", asked, least=1, whole=True)
+    check_ranks(n_neighbors=asked)
     return min(int(asked), n - 1)
+
+
+def _hollow_exp(D: FloatArray) -> DenseOperator:
+    """Return exp(D), computed in place, with zeros on the diagonal."""
+    np.exp(D, out=D)
+    np.fill_diagonal(D, 0)
+    return DenseOperator(D)
 
 
 def _cosines(X: AnyMatrix, near: Neighbours) -> FloatArray:
