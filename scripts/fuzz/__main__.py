@@ -6,18 +6,19 @@ import argparse
 import os
 import signal
 import sys
+import time
 from pathlib import Path
+
+from scripts.fuzz.harness import Tally, attack, preload
 
 
 def main() -> int:
     """Run parts of the attack; the exit code tells whether anything failed."""
     # Before numpy is imported: a process with threads must not be forked.
-    for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS"):
-        os.environ[name] = "1"
+    os.environ |= {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
     # In the background a shell has it ignored, and whatever is started here would too.
     signal.signal(signal.SIGINT, signal.default_int_handler)
     from scripts.fuzz import faults, page
-    from scripts.fuzz.harness import attack
     from scripts.fuzz.parts import PARTS
 
     given = _arguments(list(PARTS))
@@ -26,54 +27,52 @@ def main() -> int:
         names = [name for name in names if PARTS[name].quick]
     if any(PARTS[name].faults for name in names):
         faults.preload()
+    preload()
+    kept = page.load(given.write) if given.write else {}
+    limit = time.monotonic() + 60 * given.minutes
     tallies = []
     for name in names:
+        if (left := limit - time.monotonic()) <= 0:
+            break
         part = PARTS[name]
-        count = part.full if given.full else given.count
-        count = part.quick if given.quick else count
-        indices = range(given.start, given.start + count)
-        tally = attack(part, seed=given.seed, indices=indices, jobs=given.jobs)
+        end = part.full if given.full else part.quick if given.quick else given.count
+        new = Tally(part=name, what=part.what, seed=given.seed, start=given.start)
+        tally, old = page.stamp(new), kept.get(name)
+        # One that was stopped goes on.
+        if old and (old.seed, old.made) == (new.seed, new.made) and old.cases < end:
+            tally = old
+        indices = range(tally.start + tally.cases, tally.start + end)
         tallies.append(tally)
-        if given.keep:
-            page.keep(tally, given.keep)
+        for _ in attack(part, tally, indices, jobs=given.jobs, seconds=left):
+            if given.write:
+                kept[name] = page.stamp(tally)
+                page.save(given.write, kept.values())
         print(page.failures(tally), end="", flush=True)
         print(
-            f"{name}: {tally.tried} cases in {tally.seconds:.0f} s, "
+            f"{name}: {tally.cases} of {end} cases in {tally.seconds:.0f} s, "
             f"{len(tally.failures)} failures",
             flush=True,
         )
-    what = {name: part.what for name, part in PARTS.items()}
-    if names:
-        print(f"\n{page.markdown(tallies, what)}")
-    if given.write:
-        found = page.load(given.keep, list(PARTS))
-        given.write.write_text(page.page(found, what), encoding="utf-8")
-        tallies = [tally for tally, _ in found]
+    print(f"\n{page.markdown(tallies)}")
     return int(any(tally.failures for tally in tallies))
 
 
 def _arguments(names: list[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m scripts.fuzz", description=__doc__)
-    parser.add_argument("parts", nargs="*", metavar="PART",
+    parser.add_argument("parts", nargs="+", metavar="PART",
+                        choices=[*names, "all"],
                         help=f"{', '.join(names)}, or all")  # fmt: skip
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--count", type=int, default=200, help="cases of each part")
     parser.add_argument("--start", type=int, default=0, help="number of the first case")
     parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--minutes", type=float, default=float("inf"),
+                        help="begin no case after so long")  # fmt: skip
     parser.add_argument("--full", action="store_true", help="as many as a full run has")
     parser.add_argument("--quick", action="store_true", help="the quick selection")
-    parser.add_argument("--keep", type=Path, metavar="FOLDER",
-                        help="keep the figures of each part here")  # fmt: skip
     parser.add_argument("--write", type=Path, metavar="FILE",
-                        help="make the page of all parts that are kept")  # fmt: skip
-    given = parser.parse_args()
-    if unknown := {*given.parts} - {*names, "all"}:
-        parser.error(f"no such part: {', '.join(sorted(unknown))}")
-    if not given.parts and not given.write:
-        parser.error("name a part, or all")
-    if given.write and not given.keep:
-        parser.error("--write needs --keep FOLDER, where the figures of the parts are")
-    return given
+                        help="add to this page; what was stopped goes on")  # fmt: skip
+    return parser.parse_args()
 
 
 if __name__ == "__main__":

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import random
-from pathlib import Path
 from typing import Any
 
-from scripts.fuzz import study
-from scripts.fuzz.harness import Case, Ended, Part
+from scripts.fuzz.harness import Case
 from scripts.fuzz.mutate import damage, damage_text, odd_value
+from scripts.fuzz.process import LOST, ROOT
 
 _SMALL = """\
 name: small
@@ -33,41 +32,34 @@ _HEAVY = ("features:", "clustbench")
 
 
 def _templates() -> list[str]:
-    shipped = Path(__file__).parents[2] / "configs"
+    shipped = ROOT / "configs"
     texts = [path.read_text() for path in sorted(shipped.glob("*.yaml"))]
     # Learning features, or reading 67 data sets, is work and no reading of a file.
     light = [text for text in texts if not any(word in text for word in _HEAVY)]
     return [_SMALL] * 4 + light
 
 
-def make(rng: random.Random, folder: Path) -> Case:
+def live(case: Case) -> None:
     """Damage a good file, exchange values, or say odd things by --set."""
+    rng, folder = case.rng, case.folder
     text = rng.choice(_templates())
     path = folder / rng.choice(("c.yaml", "c.yaml", "odd name.yaml", "c.yml"))
-    arguments = ["run", str(path), "--dry-run", "--results", str(folder / "r")]
+    words = ["run", path, "--dry-run", "--results", folder / "r"]
     kind = rng.randrange(5)
     if kind == 0:
-        content = damage(rng, text.encode())
-    elif kind == 1:
-        content = damage_text(rng, text).encode("utf-8", "surrogatepass")
-    elif kind == 2:
-        content = _exchange(rng, text).encode("utf-8", "surrogatepass")
+        path.write_bytes(damage(rng, text.encode()))
     elif kind == 3:
-        content = text.encode()
+        path.write_text(text)
         for _ in range(rng.randint(1, 2)):
-            arguments += ["--set", _setting(rng)]
+            words += ["--set", _setting(rng)]
     else:
-        content = _forge(rng).encode("utf-8", "surrogatepass")
-    path.write_bytes(content)
-
-    def judge(_: list[Ended]) -> str:
-        found = [p.name for p in folder.rglob("*") if p.name == _MARKER]
-        left = [p for p in (folder / "r").rglob("*") if p.is_file()]
-        if found:
-            return "a file was made by what the configuration says"
-        return f"a dry run wrote {left}" if left else ""
-
-    return Case(steps=[arguments], judge=judge)
+        text = {1: damage_text, 2: _exchange, 4: _forge}[kind](rng, text)
+        path.write_bytes(text.encode("utf-8", "surrogatepass"))
+    case.run(*words)
+    if list(folder.rglob(_MARKER)):
+        case.blame(LOST, "a file was made by what the configuration says")
+    if left := [p for p in (folder / "r").rglob("*") if p.is_file()]:
+        case.blame(LOST, f"a dry run wrote {left}")
 
 
 def _exchange(rng: random.Random, text: str) -> str:
@@ -109,7 +101,7 @@ def _setting(rng: random.Random) -> str:
     return rng.choice((f"{key}={value}", f"{key}{value}", value))
 
 
-def _forge(rng: random.Random) -> str:
+def _forge(rng: random.Random, _: str) -> str:
     """Return a file made to take forever, all memory, or the parser apart."""
     depth, width = rng.randint(2, 40), rng.randint(2, 12)
     forged = (
@@ -143,13 +135,3 @@ def _laughs(levels: int, width: int) -> str:
         f"a{i}: &a{i} [{', '.join([f'*a{i - 1}'] * width)}]" for i in range(1, levels)
     ]
     return "\n".join(lines) + "\n" + _SMALL
-
-
-PART = Part(
-    name="configs",
-    what="odd experiment files and --set, read by run --dry-run",
-    make=make,
-    full=5000,
-    preload=study.PRELOAD,
-    quick=12,
-)

@@ -5,17 +5,15 @@ from __future__ import annotations
 import functools
 import gzip
 import io
-import os
 import random
 import re
 import zipfile
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
-from scripts.fuzz import study
-from scripts.fuzz.harness import Case, Ended, Part
-from scripts.fuzz.mutate import NUMBERS, TEXTS, damage, damage_header
+from scripts.fuzz.harness import Case
+from scripts.fuzz.mutate import NUMBERS, TEXTS, damage, damage_header, odd_path
+from scripts.fuzz.process import LOST
 
 METHODS = ("symmf", "kmeans", "spectral", "symnmf", "nmf")
 
@@ -118,41 +116,37 @@ def _optional(X: Any) -> dict[str, bytes]:
     return files
 
 
-def make(rng: random.Random, folder: Path) -> Case:
+def live(case: Case) -> None:
     """Damage a good file, or forge one, and cluster it."""
+    rng, folder = case.rng, case.folder
     kind = rng.randrange(10)
     if kind == 0:
-        path = _special(rng, folder)
-    elif kind <= 2:
-        name, content = _forge(rng)
+        suffix = rng.choice((".csv", ".npy", ".npz", ".mat", ".mtx", ".h5", ".txt", ""))
+        path = folder / f"x{suffix}"
+        odd_path(rng, path)
+    else:
+        name, content = _forge(rng) if kind <= 2 else _damaged(rng)
         path = folder / name
         path.write_bytes(content)
-    else:
-        name = rng.choice(sorted(good_files()))
-        content = good_files()[name]
-        path = folder / name
-        if name.endswith(".gz") and rng.random() < 0.5:
-            damaged = gzip.compress(damage(rng, gzip.decompress(content)))
-        elif name.endswith(".npz") and rng.random() < 0.6:
-            damaged = damage_member(rng, content)
-        else:
-            damaged = rng.choice((damage, damage_header))(rng, content)
-        path.write_bytes(damaged)
-    arguments = ["cluster", str(path), "-k", str(rng.choice((2, 2, 3, 3, 1, 12, 50)))]
-    arguments += ["--method", rng.choice(METHODS)]
-    arguments += rng.choice(
+    words = ["cluster", path, "-k", rng.choice((2, 2, 3, 3, 1, 12, 50))]
+    words += ["--method", rng.choice(METHODS)]
+    words += rng.choice(
         ([], [], [], ["--precomputed"], ["--labels", "y"], ["--labels", "class"],
-         ["--labels", "-1"], ["--variable", "X"], ["--out", str(folder / "o.csv")])
+         ["--labels", "-1"], ["--variable", "X"], ["--out", "o.csv"])
     )  # fmt: skip
-    return Case(steps=[arguments], judge=_judge)
+    ended = case.run(*words)
+    if not ended.code and re.search(r"\b(nan|inf)\b", ended.text, re.IGNORECASE):
+        case.blame(LOST, f"a result that is not finite:\n{ended.text[-500:]}")
 
 
-def _judge(ended: list[Ended]) -> str:
-    """Want a result to be finite."""
-    end = ended[-1]
-    if end.code == 0 and re.search(r"\b(nan|inf)\b", end.text, re.IGNORECASE):
-        return f"a result that is not finite:\n{end.text[-500:]}"
-    return ""
+def _damaged(rng: random.Random) -> tuple[str, bytes]:
+    name = rng.choice(sorted(good_files()))
+    content = good_files()[name]
+    if name.endswith(".gz") and rng.random() < 0.5:
+        return name, gzip.compress(damage(rng, gzip.decompress(content)))
+    if name.endswith(".npz") and rng.random() < 0.6:
+        return name, damage_member(rng, content)
+    return name, rng.choice((damage, damage_header))(rng, content)
 
 
 def damage_member(rng: random.Random, content: bytes) -> bytes:
@@ -173,31 +167,6 @@ def damage_member(rng: random.Random, content: bytes) -> bytes:
         for name, piece in members.items():
             archive.writestr(name, piece)
     return buffer.getvalue()
-
-
-def _special(rng: random.Random, folder: Path) -> Path:
-    """Return a path that is no ordinary file."""
-    suffix = rng.choice((".csv", ".npy", ".npz", ".mat", ".mtx", ".h5", ".txt", ""))
-    path = folder / f"x{suffix}"
-    kind = rng.randrange(9)
-    if kind == 0:
-        os.mkfifo(path)
-    elif kind == 1:
-        path.mkdir()
-    elif kind == 2:
-        path.symlink_to(rng.choice(("/dev/zero", "/dev/null", "/dev/random", path)))
-    elif kind == 3:
-        path.write_bytes(b"")
-    elif kind == 4:
-        with path.open("wb") as file:
-            file.truncate(20 << 30)
-    elif kind == 5:
-        path.write_bytes(rng.randbytes(rng.randrange(2000)))
-    elif kind == 6:
-        path = folder / f"{'n' * rng.choice((200, 300, 5000))}{suffix}"
-    elif kind == 7:
-        path.write_bytes(good_files()[rng.choice(sorted(good_files()))])
-    return path
 
 
 def _forge(rng: random.Random) -> tuple[str, bytes]:
@@ -268,13 +237,3 @@ def _forged_values(rng: random.Random) -> tuple[str, bytes]:
     buffer = io.BytesIO()
     np.save(buffer, X)
     return "a.npy", buffer.getvalue()
-
-
-PART = Part(
-    name="files",
-    what="damaged and forged files of every format, by cluster",
-    make=make,
-    full=4000,
-    preload=study.PRELOAD,
-    quick=10,
-)

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import functools
 import io
-import os
 import random
 import tarfile
 import zipfile
 from pathlib import Path
 
-from scripts.fuzz.harness import Case, Ended, Part
-from scripts.fuzz.mutate import damage, damage_header
+from scripts.fuzz.harness import Case
+from scripts.fuzz.mutate import damage, damage_header, odd_path
+from scripts.fuzz.process import LOST
 
 NAMES = ("coil20", "cifar10", "reuters21578", "tdt2")
 
@@ -67,59 +67,52 @@ def real_file(name: str) -> bytes | None:
     return path.read_bytes() if path.is_file() else None
 
 
-def make(rng: random.Random, folder: Path) -> Case:
+def live(case: Case) -> None:
     """Import a damaged file, or leave one in the data folder and look at it."""
-    name = rng.choice(NAMES)
-    given = folder / "given"
+    rng, folder = case.rng, case.folder
+    name, given, data = rng.choice(NAMES), folder / "given", folder / "data"
     kind = rng.randrange(8)
     if kind == 0:
         _make_folder(rng, given)
     elif kind == 1:
-        _make_special(rng, given)
+        rng.choice((odd_path, _forge_zip))(rng, given)
     elif kind <= 3 and name != "cifar10" and (real := real_file(name)) is not None:
         given.write_bytes(damage(rng, real))
     else:
         content = good_files()[rng.choice(sorted(good_files()))]
         given.write_bytes(rng.choice((damage, damage_header))(rng, content))
-    data = folder / "data"
-    place = ["--folder", str(data)]
-    if kind == 2 and given.is_file():
-        return _found(name, given, data, place)
-    return Case(
-        steps=[["data", "import", name, str(given), *place]],
-        judge=functools.partial(_judge, name, data),
-    )
+    if kind == 2:
+        _leave(case, name, given, data)
+    else:
+        _import(case, name, given, data)
 
 
-def _found(name: str, given: Path, data: Path, place: list[str]) -> Case:
-    """Leave a damaged file in the data folder."""
+def _leave(case: Case, name: str, given: Path, data: Path) -> None:
+    """Leave a damaged file in the data folder: the damage is told."""
     from symmf.datasets import DATASETS
     from symmf.datasets.local import file_path
 
     target = file_path(DATASETS[name], data)
     target.parent.mkdir(parents=True)
     given.replace(target)
-    steps = [["data", "list", *place], ["data", "verify", name, *place]]
-    return Case(steps=steps, judge=lambda ended: _said_damaged(name, ended))
+    listed = case.run("data", "list", "--folder", data).text.splitlines()
+    verified = case.run("data", "verify", name, "--folder", data)
+    line = next(line for line in listed if line.startswith(name))
+    if "damaged" not in line or verified.code != 3:
+        case.blame(LOST, f"not seen: {line!r}, verify gave {verified.code}")
 
 
-def _said_damaged(name: str, ended: list[Ended]) -> str:
-    listed = [line for line in ended[0].text.splitlines() if line.startswith(name)]
-    if "damaged" not in listed[0] or ended[1].code != 3:
-        return f"damage was not seen: {listed[0]!r}, verify gave {ended[1].code}"
-    return ""
-
-
-def _judge(name: str, data: Path, ended: list[Ended]) -> str:
-    """Only files with the known values may be in the data folder."""
+def _import(case: Case, name: str, given: Path, data: Path) -> None:
+    """Import a file: only one with the known values may be in the data folder then."""
     from symmf.datasets import DATASETS
     from symmf.datasets.local import State, state
 
+    ended = case.run("data", "import", name, given, "--folder", data)
     files = [path for path in data.rglob("*") if path.is_file()]
-    if ended[-1].code == 0:
-        right = state(DATASETS[name], data) is State.PRESENT
-        return "" if right else "something else was imported"
-    return f"left behind: {files}" if files else ""
+    if ended.code == 0 and state(DATASETS[name], data) is not State.PRESENT:
+        case.blame(LOST, "something else was imported")
+    elif ended.code and files:
+        case.blame(LOST, f"left behind: {files}")
 
 
 def _make_folder(rng: random.Random, folder: Path) -> None:
@@ -129,26 +122,10 @@ def _make_folder(rng: random.Random, folder: Path) -> None:
     names = (*images, "test_batch.bin", "x")
     for name in rng.sample(names, rng.randint(1, len(names))):
         path = folder / name
-        kind = rng.randrange(4)
-        if kind == 0:
-            os.mkfifo(path)
-        elif kind == 1:
-            path.symlink_to(rng.choice(("/dev/zero", "/etc/passwd", folder)))
+        if rng.random() < 0.5:
+            odd_path(rng, path)
         else:
             path.write_bytes(damage(rng, image))
-
-
-def _make_special(rng: random.Random, path: Path) -> None:
-    kind = rng.randrange(5)
-    if kind == 0:
-        os.mkfifo(path)
-    elif kind == 1:
-        path.symlink_to(rng.choice(("/dev/zero", "/dev/null", path)))
-    elif kind == 2:
-        with path.open("wb") as file:
-            file.truncate(rng.choice((0, 896756, 5 << 30)))
-    elif kind == 3:
-        _forge_zip(rng, path)
 
 
 def _forge_zip(rng: random.Random, path: Path) -> None:
@@ -162,13 +139,3 @@ def _forge_zip(rng: random.Random, path: Path) -> None:
             archive.writestr(zipfile.ZipInfo(name), content)
     if rng.random() < 0.5:
         path.write_bytes(damage(rng, path.read_bytes()))
-
-
-PART = Part(
-    name="imports",
-    what="damaged data sets and archives, by data import, list and verify",
-    make=make,
-    full=3000,
-    preload=("symmf.cli.data", "symmf.datasets.imports", "PIL.Image"),
-    quick=8,
-)

@@ -3,23 +3,24 @@
 from __future__ import annotations
 
 import os
-import random
 import signal
 import time
+from dataclasses import replace
 from pathlib import Path
 
 from scripts.fuzz import study
-from scripts.fuzz.harness import LOST, Part, Session, descendants
+from scripts.fuzz.harness import Case
+from scripts.fuzz.process import HANG, LOST, Process, descendants
 from symmf.experiment.store.layout import EVENTS_FILE
 
 TRIALS = 60
-# Strikes of a session; then its run may end.
+# Strikes of a case; then its run may end.
 STRIKES = 50
 MOST_STARTS = 60
 # Seconds from the start to a strike that may meet the imports, from the first trial to
 # one that meets the run at work, and between strikes at the workers of one run.
 EARLY, AT_WORK, NEXT = 1.5, 0.8, 0.15
-# Share of the runs that are started as a user would; see study.Run.
+# Share of the runs that are started as a user would; see Process.
 FRESH = 0.2
 _STARTS = {True: "runs started in a fresh interpreter", False: "runs started by a fork"}
 # The signal of a strike, and how it is counted.
@@ -31,61 +32,43 @@ _STRIKES = {
 }
 
 
-def prepare() -> None:
-    """Run undisturbed once, for comparison."""
-    study.undisturbed(TRIALS)
-
-
-def make(rng: random.Random, folder: Path) -> Session:
+def live(case: Case) -> None:
     """Start, strike, look; again until a run ends by itself; compare the tables."""
-    session = Session()
-    results = folder / "r"
+    rng, folder, results = case.rng, case.folder, case.folder / "r"
     config = study.write_config(folder, trials=TRIALS)
     command = ("run", config, "--results", results, "--jobs", 2, "--quiet")
     records: set[str] = set()
     for number in range(MOST_STARTS):
         begun = _begun(results)
         fresh = rng.random() < FRESH
-        run = study.start(folder, *command, log=f"log{number}", fresh=fresh)
-        session.notes[_STARTS[fresh]] += 1
+        run = Process(folder, command, log=folder / f"log{number}", fresh=fresh)
+        case.notes[_STARTS[fresh]] += 1
         if rng.random() < 0.7:
             _wait_for_work(run, results, begun)
             first = rng.uniform(0, AT_WORK)
         else:
             first = rng.uniform(0, EARLY)
-        struck = _strike(rng, run, session, results, first)
-        text = (folder / f"log{number}").read_text(errors="replace")
-        if struck & {"interrupt", "terminate"} and "__main__.py" not in text:
+        struck = _strike(case, run, results, first)
+        ended = run.ended
+        if struck & {"interrupt", "terminate"} and "__main__.py" not in ended.text:
             # Before our first line the interpreter speaks for itself.
-            text = text.replace("Traceback", "")
-        code = run.returncode or 0
-        session.look("run", code, text, allowed=_expected(struck))
+            ended = replace(ended, text=ended.text.replace("Traceback", ""))
+        case.look("the run", ended, _expected(struck))
         there = {path.name for path in results.rglob("records/*.h5")}
         if not records <= there:
-            session.blame(LOST, f"records are gone: {sorted(records - there)}")
+            case.blame(LOST, f"records are gone: {sorted(records - there)}")
         records = there
-        if code == 0 or session.tried >= STRIKES:
+        if ended.code == 0 or case.tried >= STRIKES:
             break
-    _finish(folder, command, results, session)
-    return session
-
-
-def _finish(
-    folder: Path, command: tuple[object, ...], results: Path, session: Session
-) -> None:
-    """Let the run end, and compare."""
-    code, text = study.run(folder, *command)
+    code = case.run(*command, seconds=1800, allowed=(0, 1)).code
     if code == 1 and (count := _given_up(results)):
         # What was killed three times is kept as died, until somebody asks for it.
-        session.notes["trials killed three times, run again by --retry-failed"] += count
-        code, text = study.run(folder, *command, "--retry-failed")
-    session.look("the last run", code, text, allowed=(0,))
-    if code == 0 and study.fingerprint(results) != study.undisturbed(TRIALS)[1]:
-        session.blame(LOST, "the tables differ from those of an undisturbed run")
-    session.notes["tables compared byte for byte"] += 1
-    left = [path.name for path in results.rglob("*.tmp")]
-    if left:
-        session.blame(LOST, f"left behind: {left}")
+        case.notes["trials killed three times, run again by --retry-failed"] += count
+        command = (*command, "--retry-failed")
+    study.finish(case, command, TRIALS)
+    case.notes["tables compared byte for byte"] += 1
+    if left := [path.name for path in results.rglob("*.tmp")]:
+        case.blame(LOST, f"left behind: {left}")
 
 
 def _given_up(results: Path) -> int:
@@ -119,17 +102,16 @@ def _begun(results: Path) -> int:
         return 0
 
 
-def _wait_for_work(run: study.Run, results: Path, begun: int) -> None:
+def _wait_for_work(run: Process, results: Path, begun: int) -> None:
     limit = time.monotonic() + 60
     while time.monotonic() < limit and _begun(results) <= begun:
         if run.ends_within(0.02):
             return
 
 
-def _strike(
-    rng: random.Random, run: study.Run, session: Session, results: Path, pause: float
-) -> set[str]:
+def _strike(case: Case, run: Process, results: Path, pause: float) -> set[str]:
     """Strike at workers, then at the run; return what was struck."""
+    rng = case.rng
     plan = ["worker"] * rng.choice((0, 0, 1, 2, 4, 8, 16))
     plan += rng.choices(("run", "interrupt", "terminate"), weights=(7, 1, 1))
     struck, family = set[str](), set[tuple[int, str]]()
@@ -149,25 +131,25 @@ def _strike(
         except ProcessLookupError:
             continue
         struck.add(target)
-        session.tried += 1
-        session.notes[_STRIKES[target][1]] += 1
+        case.tried += 1
+        case.notes[_STRIKES[target][1]] += 1
         if target != "worker":
             break
         # Something is to happen between strikes, or the same trials die again.
         _wait_for_work(run, results, begun)
     if not run.ends_within(600):
-        session.blame("hangs", f"the run goes on after strikes at {sorted(struck)}")
+        case.blame(HANG, f"the run goes on after strikes at {sorted(struck)}")
         run.kill()
-    _wait_for_family(family, session)
+    _wait_for_family(family, case)
     return struck
 
 
-def _wait_for_family(family: set[tuple[int, str]], session: Session) -> None:
+def _wait_for_family(family: set[tuple[int, str]], case: Case) -> None:
     """Nothing may outlive the run by more than a moment."""
     limit = time.monotonic() + 120
     while alive := [pid for pid, birth in family if born(pid) == birth]:
         if time.monotonic() > limit:
-            session.blame(LOST, f"processes outlive the run: {alive}")
+            case.blame(LOST, f"processes outlive the run: {alive}")
             return
         time.sleep(0.05)
 
@@ -179,13 +161,3 @@ def born(pid: int) -> str:
     except OSError:
         return ""
     return "" if fields[0] == "Z" else fields[19]
-
-
-PART = Part(
-    name="kills",
-    what="SIGKILL of runs and workers, SIGINT, SIGTERM at random moments, --jobs 2",
-    make=make,
-    full=40,
-    preload=study.PRELOAD,
-    prepare=prepare,
-)

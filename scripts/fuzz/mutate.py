@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import random
 from collections.abc import Callable
+from pathlib import Path
 
 # Values that have broken something once, here or elsewhere.
 NUMBERS = (
@@ -37,6 +39,22 @@ ODD = NUMBERS + TEXTS + YAML
 def odd_value(rng: random.Random) -> str:
     """Return a value in YAML that somebody might write, or an attacker would."""
     return rng.choice(rng.choice((NUMBERS, TEXTS, YAML)))
+
+
+def odd_path(rng: random.Random, path: Path) -> None:
+    """Make something that is no ordinary file, or an empty or a huge one."""
+    kind = rng.randrange(5)
+    if kind == 0:
+        os.mkfifo(path)
+    elif kind == 1:
+        targets = ("/dev/zero", "/dev/null", "/dev/random", "/etc/passwd", "/nowhere")
+        path.symlink_to(rng.choice((*targets, path, path.parent)))
+    elif kind == 2:
+        path.mkdir()
+        (path / "x").write_text("x")
+    else:
+        with path.open("wb") as file:
+            file.truncate(rng.choice((0, 896756, 20 << 30)))
 
 
 def damage(rng: random.Random, content: bytes, *, most: int = 6) -> bytes:

@@ -10,17 +10,16 @@ import errno
 import functools
 import hashlib
 import itertools
-import random
 import shutil
 import subprocess
 import sys
-import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from scripts.fuzz import faults, study
-from scripts.fuzz.harness import LOST, Part, Session
+from scripts.fuzz import faults, process, study
+from scripts.fuzz.harness import Case
+from scripts.fuzz.process import LOST, free_port, wait_for_port
 
 COMMANDS = ("run", "tables", "cluster", "fetch", "merge")
 CASES = [
@@ -47,26 +46,19 @@ def words_of(command: str, folder: Path) -> Sequence[object]:
 
 @functools.cache
 def reference() -> Path:
-    """Return the folder in which every command works undisturbed."""
-    folder = Path(tempfile.mkdtemp(prefix="fuzz-nth-"))
-    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    """Return the folder in which every command worked undisturbed; serve a file."""
+    folder = study.scratch()
+    _serve_tiny()
+    _write_inputs(folder)
+    for command in ("run", "tables", "cluster", "fetch"):
+        study.undisturbed_run(folder, *words_of(command, folder))
     return folder
 
 
-def prepare() -> None:
-    """Do undisturbed what is disturbed later; serve a file."""
-    _serve_tiny()
-    _write_inputs(reference())
-    for command in ("run", "tables", "cluster", "fetch"):
-        code, text = study.run(reference(), *words_of(command, reference()))
-        if code:
-            raise AssertionError(f"the undisturbed {command} gave {code}: {text}")
-
-
-def make(rng: random.Random, folder: Path) -> Session:
+def live(case: Case) -> None:
     """Let the first call fail, then the second, until none is met."""
-    command, call, error = CASES[rng.index % len(CASES)]  # type: ignore[attr-defined]
-    session = Session()
+    command, call, error = CASES[case.index % len(CASES)]
+    folder = case.folder
     for n in itertools.count(1):
         here = folder / str(n)
         here.mkdir()
@@ -75,21 +67,27 @@ def make(rng: random.Random, folder: Path) -> Session:
             shutil.copytree(reference() / "r/small", here / "r/small")
         arm = functools.partial(faults.arm, folder, here, call=call, n=n, error=error)
         what = f"{command} with {call} {n} failing by {errno.errorcode[error]}"
-        code, text = study.run(here, *words_of(command, here), before=arm, seconds=120)
+        words = words_of(command, here)
+        ended = process.run(here, words, before=arm, seconds=120)
         if not faults.was_met(folder):
             break
-        session.tried += 1
-        session.notes[f"{call}: {errno.errorcode[error]}"] += 1
-        session.look(what, code, text, allowed=(0, 1, 2, 3))
+        case.tried += 1
+        case.notes[f"{call}: {errno.errorcode[error]}"] += 1
+        case.look(what, ended, (0, 1, 2, 3))
         for problem in _unfinished(here, call):
-            session.blame(LOST, f"after {what}: {problem}")
-        again = () if code != 1 or command != "run" else ("--retry-failed",)
-        code, text = study.run(here, *words_of(command, here), *again)
-        session.look(f"again after {what}", code, text, allowed=(0,))
-        if not code and result_of(command, here) != result_of(command, reference()):
-            session.blame(LOST, f"after {what} the result is another")
+            case.blame(LOST, f"after {what}: {problem}")
+        again = ("--retry-failed",) if (ended.code, command) == (1, "run") else ()
+        ended = process.run(here, (*words, *again))
+        case.look(f"again after {what}", ended, (0,))
+        if not ended.code and result_of(command, here) != expected(command):
+            case.blame(LOST, f"after {what} the result is another")
         shutil.rmtree(here)
-    return session
+
+
+@functools.cache
+def expected(command: str) -> Any:
+    """Return the result of a command that worked undisturbed."""
+    return result_of(command, reference())
 
 
 def result_of(command: str, folder: Path) -> Any:
@@ -141,17 +139,16 @@ def _serve_tiny() -> None:
     from symmf.datasets import DATASETS, DatasetSpec, RemoteFile, Source
     from symmf.datasets.matfile import write_mat
 
-    folder = Path(tempfile.mkdtemp(prefix="fuzz-server-"))
-    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    folder = study.scratch()
     write_mat(folder / "tiny.mat", np.eye(40)[:, :9], np.arange(40) % 4 + 1)
     sha256 = hashlib.sha256((folder / "tiny.mat").read_bytes()).hexdigest()
-    port = study.free_port()
+    port = free_port()
     command = [sys.executable, "-m", "http.server", str(port), "--bind", "127.0.0.1"]
     server = subprocess.Popen(
         command, cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
     )
     atexit.register(server.kill)
-    study.wait_for_port(port)
+    wait_for_port(port)
     source = Source(url=f"http://127.0.0.1:{port}/tiny.mat")
     size = (folder / "tiny.mat").stat().st_size
     file = RemoteFile(path="tiny/tiny.mat", size=size, sha256=sha256, sources=(source,))
@@ -159,14 +156,3 @@ def _serve_tiny() -> None:
         name="tiny", title="Tiny", description="small", licence="none", citation="",
         read=read_tiny, file=file, digest=read_tiny(folder / "tiny.mat").digest,
     )  # fmt: skip
-
-
-PART = Part(
-    name="nth",
-    what="the n-th call of a kind fails, for all n: run, tables, cluster, fetch, merge",
-    make=make,
-    full=len(CASES),
-    preload=(*study.PRELOAD, "symmf.cli.data", "symmf.datasets.download"),
-    prepare=prepare,
-    faults=True,
-)

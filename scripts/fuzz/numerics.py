@@ -11,10 +11,11 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from scripts.fuzz.harness import Case, Ended, Part
+from scripts.fuzz.harness import Case
+from scripts.fuzz.process import LOST
 
 _SCALES = (1, 1, 1, 1e-320, 1e-300, 1e-160, 1e-8, 1e8, 1e150, 1e160, 1e300, 1.7e308)
-_WRONG = "LOST: "
+_WRONG = "WRONG: "
 # Parameters by what they may be; wrong values are wanted as well.
 _VALUES: dict[str, tuple[Any, ...]] = {
     "n_clusters": (1, 2, 3, 5, 0, -1, 2.5, "3", None, 10**9, True, float("nan")),
@@ -44,11 +45,13 @@ _VALUES: dict[str, tuple[Any, ...]] = {
 }  # fmt: skip
 
 
-def make(rng: random.Random, _: Path) -> Case:
+def live(case: Case) -> None:
     """Fit a clusterer, or factor a matrix, with odd numbers and parameters."""
-    one = _factorization if rng.random() < 0.4 else _clusterer
-    run = one(rng)
-    return Case(steps=[lambda: _attempt(run)], judge=_judge)
+    one = _factorization if case.rng.random() < 0.4 else _clusterer
+    run = one(case.rng)
+    ended = case.run(lambda: _attempt(run))
+    if _WRONG in ended.text:
+        case.blame(LOST, ended.text)
 
 
 def _attempt(run: Callable[[], str]) -> int:
@@ -80,11 +83,6 @@ def _of_scikit_learn(error: BaseException) -> bool:
     """Whether scikit-learn refused what was given, by its own rules and words."""
     frames = traceback.extract_tb(error.__traceback__)
     return "sklearn" in Path(frames[-1].filename).parts
-
-
-def _judge(ended: list[Ended]) -> str:
-    lines = [line for line in ended[0].text.splitlines() if line.startswith(_WRONG)]
-    return "\n".join(lines)
 
 
 def odd_matrix(rng: random.Random, *, symmetric: bool = False) -> Any:
@@ -237,13 +235,3 @@ def _factorization(rng: random.Random) -> Callable[[], str]:
         return "" if finite or stop == "diverged" else "H or error is not finite"
 
     return factor
-
-
-PART = Part(
-    name="numerics",
-    what="odd numbers and parameters, by the clusterers and factorize",
-    make=make,
-    full=5000,
-    preload=("symmf", "symmf.clustering", "symmf.solvers", "sklearn.cluster"),
-    quick=80,
-)

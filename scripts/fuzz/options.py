@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import random
-from pathlib import Path
 
-from scripts.fuzz.harness import Case, Part
+from scripts.fuzz.harness import Case
 from scripts.fuzz.mutate import ODD
 
 _PLAIN = ("0", "1", "-1", "2", "3", "x", "", " ", "a=b", "--", "-", "all",
@@ -34,8 +33,9 @@ _COMMANDS = {
 _FLAGS = ("--precomputed", "--header", "--dry-run", "--fresh", "--std")
 
 
-def make(rng: random.Random, folder: Path) -> Case:
+def live(case: Case) -> None:
     """Put odd words where options want values."""
+    rng, folder = case.rng, case.folder
     points = folder / "points.csv"
     rows = (f"{i % 5},{i % 3 + 0.5},{i * 7 % 11}" for i in range(24))
     points.write_text("\n".join(rows))
@@ -52,7 +52,7 @@ def make(rng: random.Random, folder: Path) -> Case:
         arguments += [str(config), "--dry-run", "--results", str(folder / "r")]
     for _ in range(rng.randint(1, 3)):
         arguments += _option(rng, rng.choice(_COMMANDS[command]))
-    return Case(steps=[arguments], seconds=20, may_be_long=True)
+    case.run(*arguments, seconds=20, may_be_long=True)
 
 
 def _option(rng: random.Random, name: str) -> list[str]:
@@ -81,20 +81,3 @@ def _known(rng: random.Random, name: str) -> str:
 def _word(rng: random.Random) -> str:
     # The system passes no NUL.
     return rng.choice(rng.choice((_PLAIN, ODD))).replace("\0", "")
-
-
-PART = Part(
-    name="options",
-    what="odd values of the options of every command",
-    make=make,
-    full=3000,
-    preload=(
-        "symmf.cli.run", "symmf.cli.report", "symmf.cli.cluster", "symmf.cli.data",
-        "symmf.cli.audit", "symmf.app.request", "symmf.clustering",
-        "symmf.datasets",
-        "symmf.experiment.plan", "symmf.reporting.results", "symmf.io.matrix",
-        "symmf.app.answer", "symmf.clustering.symmf.model_file", "symmf.app.page",
-        "symmf.experiment.store.places", "click._textwrap",
-    ),
-    quick=10,
-)  # fmt: skip

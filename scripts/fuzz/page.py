@@ -4,73 +4,87 @@ from __future__ import annotations
 
 import json
 import platform
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime
 from importlib import metadata
 from pathlib import Path
 
-from scripts.fuzz.harness import VERDICTS, Tally
+from scripts.fuzz.harness import Tally
+from scripts.fuzz.process import VERDICTS
+from symmf.common.files import write_text
 from symmf.common.texts import markdown_table
 
 _LIBRARIES = ("symmf", "numpy", "scipy", "scikit-learn", "pandas", "h5py", "PyYAML")
 
 
-def keep(tally: Tally, folder: Path) -> None:
-    """Write the figures of a part; those from the same case on are replaced."""
-    folder.mkdir(parents=True, exist_ok=True)
-    made = {
-        "date": f"{datetime.now(UTC):%Y-%m-%d}",
-        "system": f"{platform.system()} {platform.machine()}",
-        "Python": platform.python_version(),
-        **{name: metadata.version(name) for name in _LIBRARIES},
-    }
-    path = folder / f"{tally.part}-{tally.start:09d}.json"
-    path.write_text(json.dumps(asdict(tally) | {"made": made}, indent=1))
+def stamp(tally: Tally) -> Tally:
+    """Say when and with what a part runs."""
+    versions = [f"{name} {metadata.version(name)}" for name in _LIBRARIES]
+    system = f"{platform.system()} {platform.machine()}"
+    tally.made = ", ".join([system, f"Python {platform.python_version()}", *versions])
+    tally.date = f"{datetime.now(UTC):%Y-%m-%d}"
+    return tally
 
 
-def load(folder: Path, order: Sequence[str]) -> list[tuple[Tally, dict[str, str]]]:
-    """Read what was kept of each part, with when and with what it was made."""
-    found = []
-    for name in order:
-        for path in sorted(folder.glob(f"{name}-*.json")):
-            content = json.loads(path.read_text())
-            made = content.pop("made")
-            found.append((Tally(**content), made))
-    return found
+def load(page: Path) -> dict[str, Tally]:
+    """Read the figures of all parts that were kept beside a page."""
+    path = page.with_suffix(".json")
+    content = json.loads(path.read_text()) if path.is_file() else []
+    return {item["part"]: Tally(**item) for item in content}
 
 
-def markdown(tallies: Sequence[Tally], what: Mapping[str, str]) -> str:
+def save(page: Path, tallies: Iterable[Tally]) -> None:
+    """Write the figures, and the page that is made from them."""
+    found = list(tallies)
+    content = json.dumps([asdict(tally) for tally in found], indent=1)
+    write_text(page.with_suffix(".json"), content + "\n")
+    write_text(page, _page(found))
+
+
+def markdown(tallies: Sequence[Tally]) -> str:
     """Return the table of all parts."""
-    rows = []
-    for tally in tallies:
-        counts = [str(tally.counts[verdict]) for verdict in VERDICTS]
-        rows.append([tally.part, what[tally.part], str(tally.tried), *counts])
-    total = [str(sum(tally.counts[v] for tally in tallies)) for v in VERDICTS]
-    tried = str(sum(tally.tried for tally in tallies))
-    rows.append(["all", "", tried, *total])
+    rows = [[t.part, t.what, t.tried, *t.counts.values()] for t in tallies]
+    counts = [sum(t.counts[verdict] for t in tallies) for verdict in VERDICTS]
+    rows.append(["all", "", sum(counts), *counts])
     header = ["part", "what is tried", "tried", *VERDICTS]
-    return markdown_table(header, rows, "ll" + "r" * (len(header) - 2)) + "\n"
+    cells = [[str(cell) for cell in row] for row in rows]
+    return markdown_table(header, cells, "ll" + "r" * (len(header) - 2)) + "\n"
 
 
 def failures(tally: Tally) -> str:
     """Return each failure with its reproducer."""
-    texts = []
-    for failure in tally.failures:
-        command = (
-            f"python -m scripts.fuzz {tally.part} --seed {tally.seed} "
-            f"--start {failure['index']} --count 1"
-        )
-        texts.append(f"{failure['verdict']}: {command}\n{failure['detail']}\n")
-    return "\n".join(texts)
+    return "\n".join(
+        f"{case['verdict']}: python -m scripts.fuzz {tally.part} --seed {tally.seed} "
+        f"--start {case['index']} --count 1\n{case['detail']}\n"
+        for case in tally.failures
+    )
 
 
-def page(
-    found: Sequence[tuple[Tally, Mapping[str, str]]], what: Mapping[str, str]
-) -> str:
+def _page(tallies: Sequence[Tally]) -> str:
     """Return the page that is kept with the results."""
-    tallies = [tally for tally, _ in found]
-    commands = "\n".join(f"    {_command(tally)}" for tally in tallies)
+    commands = "\n".join(
+        f"    python -m scripts.fuzz {t.part} --seed {t.seed} --count {t.cases}"
+        for t in tallies
+    )
+    notes = "".join(
+        f"What the {t.cases} cases of `{t.part}` did:\n\n"
+        + "".join(f"- {name}: {n}\n" for name, n in sorted(t.notes.items()))
+        + "\n"
+        for t in tallies
+        if t.notes
+    )
+    failed = "\n".join(failures(t) for t in tallies if t.failures).splitlines()
+    if failed:
+        lines = "\n".join(f"    {line}".rstrip() for line in failed)
+        notes += f"## Failures\n\n{lines}\n\n"
+    rows = [
+        [t.part, t.date, str(t.seed), str(t.cases), f"{t.seconds:.0f}"] for t in tallies
+    ]
+    made = "\n\n".join(
+        ", ".join(t.part for t in tallies if t.made == words) + f": {words}."
+        for words in dict.fromkeys(t.made for t in tallies)
+    )
     return f"""# Reliability
 
 What `scripts/fuzz-run` tried and how it ended; the page is made by that command. Every
@@ -79,59 +93,16 @@ signal meets it depends on the machine too), so the same commands try the same a
 
 {commands}
 
-{markdown(tallies, what)}
+{markdown(tallies)}
 - clean: an error in a sentence with an exit code of 1, 2, 3 or 130
-- accepted: exit code 0; in `kills`, `nth` and `power` a strike, a call that failed or
-  a cut after which all that was asked for held
+- accepted: exit code 0; where a case strikes more than once (a signal, a call that
+  fails, a loss of power, a step, an input), also each strike that did no harm
 - tracebacks: also raw warnings of libraries, and exit codes that stand for nothing
 - lost: something is missing, altered, not finite, or outside of where it belongs
 
-{_notes(tallies)}{_failed(tallies)}## When and with what
+{notes}## When and with what
 
-{_made(found)}"""
+{markdown_table(["part", "date", "seed", "cases", "seconds"], rows, "llrrr")}
 
-
-def _command(tally: Tally) -> str:
-    start = f" --start {tally.start}" if tally.start else ""
-    return (
-        f"python -m scripts.fuzz {tally.part} --seed {tally.seed}{start} "
-        f"--count {tally.cases}"
-    )
-
-
-def _notes(tallies: Sequence[Tally]) -> str:
-    """Say what sessions did: strikes by kind, comparisons."""
-    parts = []
-    for tally in tallies:
-        if tally.notes:
-            lines = [f"- {name}: {n}" for name, n in sorted(tally.notes.items())]
-            sessions = f"What the {tally.cases} cases of `{tally.part}` did:\n\n"
-            parts.append(sessions + "\n".join(lines) + "\n\n")
-    return "".join(parts)
-
-
-def _failed(tallies: Sequence[Tally]) -> str:
-    found = [failures(tally) for tally in tallies if tally.failures]
-    if not found:
-        return ""
-    lines = "\n".join(found).splitlines()
-    return "## Failures\n\n" + "\n".join(f"    {line}" for line in lines) + "\n\n"
-
-
-def _made(found: Sequence[tuple[Tally, Mapping[str, str]]]) -> str:
-    """Say when each part ran, how long, and the versions of everything."""
-    rows = [
-        [tally.part, made["date"], str(tally.seed), str(tally.cases),
-         f"{tally.seconds:.0f}"]
-        for tally, made in found
-    ]  # fmt: skip
-    versions: dict[str, list[str]] = {}
-    for tally, made in found:
-        words = ", ".join(f"{k} {v}" for k, v in made.items() if k != "date")
-        versions.setdefault(words, []).append(tally.part)
-    lines = [
-        f"{', '.join(parts)}: {words.removeprefix('system ')}."
-        for words, parts in versions.items()
-    ]
-    table = markdown_table(["part", "date", "seed", "cases", "seconds"], rows, "llrrr")
-    return f"{table}\n\n" + "\n\n".join(lines) + "\n"
+{made}
+"""

@@ -6,18 +6,16 @@ data of a file until that file is synced, names until their folder is.
 
 from __future__ import annotations
 
-import atexit
 import functools
 import random
-import shutil
-import tempfile
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from scripts.fuzz import faults, nth, study
-from scripts.fuzz.harness import LOST, Part, Session
+from scripts.fuzz.harness import Case
+from scripts.fuzz.process import LOST
 
 # Of what was not synced: everything stays, nothing does, or every change by chance.
 MODES = (("kept by chance", 0.5), ("lost", 0.0), ("kept", 1.0))
@@ -92,70 +90,49 @@ def _content(changes: list[tuple[bool, Change]], keep: Callable[[], bool]) -> by
 @functools.cache
 def logged() -> tuple[Path, list[Change], dict[str, str]]:
     """Run once and log it; return the results folder, the changes and the tables."""
-    folder = Path(tempfile.mkdtemp(prefix="fuzz-power-"))
-    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    folder = study.scratch()
     results = folder / "r"
     log = functools.partial(faults.arm, folder, results)
     config = study.write_config(folder, trials=1)
-    command = ("run", config, *nth.FEW, "--results", results)
-    code, text = study.run(folder, *command, before=log)
-    if code:
-        raise AssertionError(f"the undisturbed run gave {code}: {text}")
+    words = ("run", config, *nth.FEW, "--results", results)
+    study.undisturbed_run(folder, *words, before=log)
     changes = read_log((folder / "log-of-changes").read_bytes())
     return results, changes, study.fingerprint(results)
 
 
-def prepare() -> None:
-    """Make the log, once."""
-    logged()
-
-
-def make(rng: random.Random, folder: Path) -> Session:
+def live(case: Case) -> None:
     """Cut the log, lose what was not synced; read what is left, and run again."""
-    from symmf.errors import DataError
-    from symmf.experiment.store.record_file import read_record
-
     results, changes, tables = logged()
-    number: int = rng.index  # type: ignore[attr-defined]
     # In an order that meets all parts of a run early.
     cuts = random.Random(0).sample(range(len(changes) + 1), len(changes) + 1)
-    cut = changes[: cuts[number // len(MODES) % len(cuts)]]
-    mode, chance = MODES[number % len(MODES)]
-    session = Session(tried=1)
-    session.notes[f"what was not synced is {mode}"] += 1
-    here = folder / "r"
+    cut = changes[: cuts[case.index // len(MODES) % len(cuts)]]
+    mode, chance = MODES[case.index % len(MODES)]
+    case.notes[f"what was not synced is {mode}"] += 1
+    here = case.folder / "r"
     here.mkdir()
-    for name, content in after_loss(cut, lambda: rng.random() < chance).items():
+    for name, content in after_loss(cut, lambda: case.rng.random() < chance).items():
         path = here / Path(name).relative_to(results)
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(content)
         if path.suffix == ".h5":
-            try:
-                read_record(path)
-            except DataError:
-                session.notes["records damaged, and told"] += 1
-            else:
-                if content != (results / path.relative_to(here)).read_bytes():
-                    session.blame(LOST, f"{path.name} is read, and is wrong")
+            _check_record(case, path, (results / path.relative_to(here)).read_bytes())
     where = ("--results", here)
     for command in ("status", "tables"):
-        code, text = study.run(folder, command, *where)
-        session.look(f"{command} after {len(cut)}", code, text, allowed=(0, 1, 2, 3))
-    config = study.write_config(folder, trials=1)
-    code, text = study.run(folder, "run", config, *nth.FEW, *where)
-    session.look(f"run after {len(cut)} changes", code, text, allowed=(0,))
+        case.run(command, *where)
+    config = study.write_config(case.folder, trials=1)
+    code = case.run("run", config, *nth.FEW, *where, seconds=120, allowed=(0,)).code
     if not code and study.fingerprint(here) != tables:
-        session.blame(LOST, f"after {len(cut)} changes the tables are others")
-    return session
+        case.blame(LOST, f"after {len(cut)} changes the tables are others")
 
 
-PART = Part(
-    name="power",
-    what="a run cut after every change of a file, with what was not synced lost",
-    make=make,
-    quick=2,
-    full=600,
-    preload=study.PRELOAD,
-    prepare=prepare,
-    faults=True,
-)
+def _check_record(case: Case, path: Path, whole: bytes) -> None:
+    from symmf.errors import DataError
+    from symmf.experiment.store.record_file import read_record
+
+    try:
+        read_record(path)
+    except DataError:
+        case.notes["records damaged, and told"] += 1
+    else:
+        if path.read_bytes() != whole:
+            case.blame(LOST, f"{path.name} is read, and is wrong")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import random
 import shutil
 from contextlib import suppress
@@ -12,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from scripts.fuzz import study
-from scripts.fuzz.harness import Case, Part
-from scripts.fuzz.mutate import damage, damage_text, odd_value
+from scripts.fuzz.harness import Case
+from scripts.fuzz.mutate import damage, damage_text, odd_path, odd_value
 
 TRIALS = 2
 _ODD: tuple[Any, ...] = (
@@ -22,36 +21,29 @@ _ODD: tuple[Any, ...] = (
 )  # fmt: skip
 
 
-def prepare() -> None:
-    """Make the folder that is copied and damaged, once."""
-    study.undisturbed(TRIALS)
-
-
-def make(rng: random.Random, folder: Path) -> Case:
+def live(case: Case) -> None:
     """Damage one to three files of a results folder; read it."""
-    results = folder / "r"
+    rng, results = case.rng, case.folder / "r"
     shutil.copytree(study.undisturbed(TRIALS)[0], results)
     files = sorted(path for path in results.rglob("*") if path.is_file())
     small = [p for p in files if p.suffix in (".json", ".yaml", ".csv")]
     for _ in range(rng.randint(1, 3)):
         _damage_file(rng, rng.choice(small if rng.random() < 0.6 else files))
-    where = ["--results", str(results)]
-    config = study.write_config(folder, trials=TRIALS)
-    steps = rng.sample(
-        [
-            ["status", *where],
-            ["tables", *where],
-            ["plot", "convergence", *where],
-            ["compare", *where],
-            ["run", str(config), "--dry-run", *where],
-            ["info", rng.choice("0123456789abcdef"), *where],
-            ["merge", str(results), "--into", str(folder / "merged")],
-        ],
-        3,
-    )
+    where = ("--results", "r")
+    config = study.write_config(case.folder, trials=TRIALS)
+    commands = [
+        ("status", *where),
+        ("tables", *where),
+        ("plot", "convergence", *where),
+        ("compare", *where),
+        ("run", config, "--dry-run", *where),
+        ("info", rng.choice("0123456789abcdef"), *where),
+        ("merge", "r", "--into", "merged"),
+    ]
+    for words in rng.sample(commands, 3):
+        case.run(*words, seconds=60)
     if rng.random() < 0.03:
-        steps.append(["report", *where])
-    return Case(steps=steps, seconds=60)
+        case.run("report", *where, seconds=60)
 
 
 def _damage_file(rng: random.Random, path: Path) -> None:
@@ -61,16 +53,9 @@ def _damage_file(rng: random.Random, path: Path) -> None:
     kind = rng.randrange(10)
     if kind == 0:
         path.unlink()
-    elif kind == 1:
+    elif kind <= 3:
         path.unlink()
-        path.mkdir()
-        (path / "x").write_text("x")
-    elif kind == 2:
-        path.unlink()
-        path.symlink_to(rng.choice(("/nowhere", "/dev/zero", "/etc/passwd")))
-    elif kind == 3:
-        path.unlink()
-        os.mkfifo(path)
+        odd_path(rng, path)
     elif kind == 4 and path.suffix == ".json":
         # It may have been damaged before.
         with suppress(ValueError):
@@ -121,14 +106,3 @@ def _edit_record(rng: random.Random, path: Path) -> None:
                     store[key] = rng.choice(odd)
     content = path.read_bytes()
     path.write_bytes(content + hashlib.sha256(content).digest())
-
-
-PART = Part(
-    name="results",
-    what="damaged results folders, by status, tables, plot, compare, run, info, merge",
-    make=make,
-    full=240,
-    preload=study.PRELOAD,
-    prepare=prepare,
-    quick=5,
-)

@@ -1,16 +1,15 @@
-"""Cases of which the verdict is known; run as a program, it prints the counts."""
+"""Cases of which the verdict is known; run as a program, it prints what was found."""
 
 from __future__ import annotations
 
 import json
 import os
-import random
 import sys
 import time
 import warnings
-from pathlib import Path
 
-from scripts.fuzz.harness import Case, Part, Session, attack
+from scripts.fuzz.harness import Case, Part, Tally, attack
+from scripts.fuzz.process import Ended
 
 
 def crash() -> None:
@@ -47,34 +46,49 @@ def odd_code() -> int:
     return 9
 
 
+def lose(case: Case) -> None:
+    case.run("--version")
+    case.blame("lost", "gone")
+
+
+def divide(_: Case) -> None:
+    raise ZeroDivisionError
+
+
+def strike(case: Case) -> None:
+    case.tried = 7
+
+
+def blamed(case: Case) -> None:
+    case.tried = 3
+    case.look("it", Ended(0, "fine"), (0,))
+    case.look("it", Ended(1, "not allowed"), (0,))
+
+
 CASES = {
-    "accepted": lambda _: Case(steps=[["--version"]]),
-    "clean": lambda _: Case(steps=[["nosuch"]]),
-    "crashes": lambda _: Case(steps=[crash]),
-    "hangs": lambda _: Case(steps=[["--version"], hang], seconds=0.5),
-    "long": lambda _: Case(steps=[long], seconds=0.5, may_be_long=True),
-    "tracebacks": lambda _: Case(steps=[fail]),
-    "warning": lambda _: Case(steps=[warn]),
-    "silent": lambda _: Case(steps=[silent]),
-    "odd code": lambda _: Case(steps=[odd_code]),
-    "lost": lambda _: Case(steps=[["--version"]], judge=lambda _: "gone"),
-    "defect": lambda _: 1 / 0,
-    "session": lambda _: Session(tried=7),
-    "blamed": lambda _: blamed(),
+    "accepted": lambda case: case.run("--version"),
+    "clean": lambda case: case.run("nosuch"),
+    "crashes": lambda case: case.run(crash),
+    "hangs": lambda case: [case.run("--version"), case.run(hang, seconds=0.5)],
+    "long": lambda case: case.run(long, seconds=0.5, may_be_long=True),
+    "tracebacks": lambda case: case.run(fail),
+    "warning": lambda case: case.run(warn),
+    "silent": lambda case: case.run(silent),
+    "odd code": lambda case: case.run(odd_code),
+    "lost": lose,
+    "defect": divide,
+    "strikes": strike,
+    "blamed": blamed,
 }
 
 
-def blamed() -> Session:
-    session = Session(tried=3)
-    session.look("it", 0, "fine", allowed=(0,))
-    session.look("it", 1, "not allowed", allowed=(0,))
-    return session
-
-
-def make(_: random.Random, folder: Path) -> Case | Session:
-    return CASES[sys.argv[1]](folder)  # type: ignore[return-value]
+def live(case: Case) -> None:
+    list(CASES.values())[case.index](case)
 
 
 if __name__ == "__main__":
-    tally = attack(Part(name="x", what="", make=make), seed=0, indices=range(1))
-    sys.stdout.write(json.dumps(tally.counts))
+    for index, name in enumerate(CASES):
+        tally = Tally(part="x", what="", seed=0)
+        list(attack(Part("x", live, ""), tally, [index]))
+        found = {verdict: n for verdict, n in tally.counts.items() if n}
+        sys.stdout.write(json.dumps([name, found]) + "\n")

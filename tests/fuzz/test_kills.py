@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+import random
 import time
+from pathlib import Path
 
 import pytest
 
 from scripts.fuzz import kills
-from scripts.fuzz.harness import Session
+from scripts.fuzz.harness import Case
 
 
 def test_one_that_has_ended_has_no_birth() -> None:
@@ -25,9 +27,9 @@ def test_one_that_has_ended_has_no_birth() -> None:
 
 
 def test_what_ends_between_two_looks_is_neither_struck_nor_waited_for(
+    tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    import random
 
     class Run:
         pid, returncode = os.getpid(), 0
@@ -41,11 +43,11 @@ def test_what_ends_between_two_looks_is_neither_struck_nor_waited_for(
     monkeypatch.setattr(kills, "descendants", lambda _: [gone])
     monkeypatch.setattr(kills, "_begun", lambda _: 0)
     monkeypatch.setattr(os, "kill", lambda pid, _: struck.append(pid))
-    session = Session()
+    case = Case(0, random.Random(1), tmp_path)
     began = time.monotonic()
-    kills._strike(random.Random(1), Run(), session, None, 0.0)  # type: ignore[arg-type]
+    kills._strike(case, Run(), tmp_path, 0.0)  # type: ignore[arg-type]
     assert struck == [os.getpid()]
-    assert session.detail == ""
+    assert case.detail == ""
     assert time.monotonic() - began < 60
 
 
