@@ -16,11 +16,11 @@ from symmf.cli.options import (
     plugin_option,
     results_option,
 )
-from symmf.cli.terminal import say
+from symmf.cli.terminal import count, say, show_table
 
 if TYPE_CHECKING:
     from symmf.experiment.plan import Plan, Study
-    from symmf.experiment.run.backend import Backend
+    from symmf.experiment.run import Backend
 
 
 @click.command()
@@ -102,7 +102,7 @@ def run(
     """
     from symmf.cli.progress import make_progress
     from symmf.cli.summary import show_summary
-    from symmf.experiment.run.backend import default_jobs
+    from symmf.experiment.run import default_jobs
 
     jobs = jobs or default_jobs()
     with closing(_backend(jobs, dask=dask, dry_run=dry_run)) as backend:
@@ -181,7 +181,6 @@ def _show_estimates(
     begun: Iterator[Plan], jobs: int, results: Path, **again: bool
 ) -> None:
     from symmf.cli.progress import duration
-    from symmf.cli.summary import count
     from symmf.experiment.progress import estimate
     from symmf.experiment.store.places import results_place
 
@@ -219,7 +218,6 @@ def status(results: Path) -> None:
 
     Times are sums over single trials; divide them by the number of workers.
     """
-    from symmf.cli.terminal import show_table
     from symmf.experiment.progress import survey
     from symmf.experiment.store.places import results_place
 

@@ -142,7 +142,7 @@ def _sampled(
     folder: Path, sample: int, seed: int, experiments: tuple[str, ...], jobs: int | None
 ) -> list[Verification]:
     from symmf.experiment import verify as comparison
-    from symmf.experiment.run.backend import default_jobs
+    from symmf.experiment.run import default_jobs
     from symmf.experiment.run.local_pool import LocalPool
 
     with LocalPool(jobs or default_jobs()) as pool:

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 from symmf.errors import ConfigError, DataError, InputError, SymmfError
 from symmf.experiment.data import load_data
-from symmf.experiment.run.backend import Backend
+from symmf.experiment.run import Backend
 from symmf.experiment.run.local_pool import LocalPool
 from symmf.experiment.store.folder import ExperimentStore, list_experiments
 from symmf.experiment.store.layout import RECORD_SUFFIX, TRIALS_FILE

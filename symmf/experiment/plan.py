@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 
 from symmf.common.yaml import Document
 from symmf.errors import ConfigError, DataError, InputError, SymmfError
-from symmf.experiment.config.changes import changes
 from symmf.experiment.config.grid import (
     MAX_TRIALS,
     Facts,
@@ -29,8 +28,8 @@ from symmf.experiment.values import Record, Trial, canonical_json
 if TYPE_CHECKING:
     from symmf.datasets import Dataset
 
-# Differences of two configs that are named one by one.
-MOST_CHANGES = 4
+# Differences of two configs that are named one by one, and the length of a value.
+MOST_CHANGES, _SHOWN_LENGTH = 4, 40
 NO_MEMORY = "the data do not fit in memory. Ask for fewer samples."
 
 
@@ -318,3 +317,40 @@ def _check_chosen(
                 f'--skip {name}: no method and no experiment is called "{name}"; '
                 f"{hint(name, known)}"
             )
+
+
+def changes(old: ExperimentConfig, new: ExperimentConfig) -> list[str]:
+    """List what determines results and is not the same in two configs.
+
+    Examples
+    --------
+    >>> common = {"name": "x", "dataset": "digits", "methods": ["kmeans"]}
+    >>> old = ExperimentConfig(n_clusters=[2, 3], trials=10, **common)
+    >>> changes(old, ExperimentConfig(n_clusters=[2], trials=10, **common))
+    ['n_clusters [2,3] -> [2]']
+    """
+    return _changes(_named(old.identity()), _named(new.identity()), "")
+
+
+def _named(data: dict[str, Any]) -> dict[str, Any]:
+    """Put entries under their names, so that their order is no difference."""
+    names = [entry.get("name", entry["method"]) for entry in data["methods"]]
+    return {**data, "methods": dict(zip(names, data["methods"], strict=True))}
+
+
+def _changes(old: Mapping[str, Any], new: Mapping[str, Any], path: str) -> list[str]:
+    found = []
+    for key in dict.fromkeys([*old, *new]):
+        one, two = old.get(key), new.get(key)
+        if isinstance(one, Mapping) and isinstance(two, Mapping):
+            found += _changes(one, two, f"{path}{key}.")
+        elif one != two:
+            found.append(f"{path}{key} {_shown(one)} -> {_shown(two)}")
+    return found
+
+
+def _shown(value: Any) -> str:
+    if value is None:
+        return "none"
+    text = value if isinstance(value, str) else canonical_json(value)
+    return text if len(text) <= _SHOWN_LENGTH else f"{text[: _SHOWN_LENGTH - 3]}..."

@@ -1,22 +1,21 @@
-"""Keeps what trials came to: records at once, tables now and then, the description."""
+"""What a run keeps: records at once, tables now and then, description, events."""
 
 from __future__ import annotations
 
+import io
+import json
+import os
 import time
-from collections.abc import Mapping
-from dataclasses import replace
-from typing import Any
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from typing import Any, TypeAlias
 
-from symmf.common.files import read_text
-from symmf.errors import DataError
+from symmf.errors import SymmfError
 from symmf.experiment import provenance
 from symmf.experiment.plan import Plan
-from symmf.experiment.store.layout import EXPERIMENT_FILE
-from symmf.experiment.store.trials_table import (
-    Scores,
-    is_whole,
-    write_trials,
-)
+from symmf.experiment.store.layout import EVENTS_FILE
+from symmf.experiment.store.trials_table import Scores, is_whole, write_trials
 from symmf.experiment.values import Job, Outcome, Record, now
 from symmf.plugins import all_datasets
 
@@ -50,8 +49,13 @@ class Recorder:
 
     def start(self) -> None:
         """Describe the experiment, unless that is done and nothing will run."""
-        if self.plan.missing() or not _is_described(self.plan):
-            self._describe(self.plan.store.environment())
+        plan = self.plan
+        try:
+            told = plan.store.described() == (plan.config, plan.facts)
+        except SymmfError:
+            told = False
+        if plan.missing() or not told:
+            self._describe(plan.store.environment())
 
     def _describe(self, environment: Mapping[str, Any]) -> None:
         """Write the description, with the environment in which trials run.
@@ -87,8 +91,8 @@ class Recorder:
 
     def refresh(self) -> None:
         """Bring the records to the disk and the tables up to date."""
-        plan, unsynced = self.plan, self._unsynced
-        self._unsynced = []
+        plan = self.plan
+        unsynced, self._unsynced = self._unsynced, []
         if unsynced:
             plan.store.sync(unsynced)
         trials = [*plan.trials, *plan.beside.trials]
@@ -96,14 +100,6 @@ class Recorder:
         if not is_whole(plan.store.folder, trials, records):
             write_trials(plan.store, trials, records, self._scores)
         self._refreshed = time.monotonic()
-
-
-def _is_described(plan: Plan) -> bool:
-    try:
-        text = read_text(plan.store.folder / EXPERIMENT_FILE)
-        return bool(plan.store.provenance()) and text == plan.config.as_yaml()
-    except (OSError, UnicodeDecodeError, DataError):
-        return False
 
 
 def _about_data(plan: Plan) -> dict[str, Any]:
@@ -115,3 +111,57 @@ def _about_data(plan: Plan) -> dict[str, Any]:
         "n_samples": plan.facts.n_samples,
         **({"n_members": len(members)} if members else sizes),
     }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Event:
+    """Something that happened in an experiment.
+
+    ``kind`` is one of ``notice`` (text), ``run_started`` (total, done, failed),
+    ``trial_started``, ``trial_lost`` (message; it will be begun again),
+    ``trial_finished`` (status, message, seconds), ``interrupted`` and ``run_finished``
+    (remaining, failed).
+    """
+
+    kind: str
+    experiment: str
+    details: Mapping[str, Any] = field(default_factory=dict)
+
+
+Listener: TypeAlias = Callable[[Event], None]
+
+
+class Journal:
+    """Tells the events of an experiment to a listener and to its log.
+
+    The log has one JSON object per line. If it cannot be written it ends there: it is
+    no result, and what is one says so itself when the disk is full.
+    """
+
+    def __init__(self, plan: Plan, listener: Listener | None) -> None:
+        self._experiment, self._listener = plan.name, listener
+        self._log: io.FileIO | None = None
+        with suppress(OSError):
+            self._log = io.FileIO(plan.store.folder / EVENTS_FILE, "a+")
+            self._log.seek(-1, os.SEEK_END)  # fails in an empty file
+            # A run killed in mid-line must not spoil the first line of this one.
+            if self._log.read(1) != b"\n":
+                self._log.write(b"\n")
+
+    def tell(self, kind: str, **details: Any) -> None:
+        """Say that something happened."""
+        line = json.dumps({"time": now(), "event": kind, **details})
+        try:
+            if self._log is not None:
+                self._log.write(line.encode() + b"\n")
+        except OSError:
+            self.close()
+        if self._listener is not None:
+            event = Event(kind=kind, experiment=self._experiment, details=details)
+            self._listener(event)
+
+    def close(self) -> None:
+        """Close the log."""
+        if self._log is not None:
+            self._log.close()
+            self._log = None

@@ -12,17 +12,16 @@ from types import FrameType
 from typing import Any
 
 from symmf.errors import SymmfError
-from symmf.experiment.events import Journal, Listener
 from symmf.experiment.plan import Plan
-from symmf.experiment.recorder import Recorder
-from symmf.experiment.run.backend import Backend, Update, default_jobs
+from symmf.experiment.recorder import Journal, Listener, Recorder
+from symmf.experiment.run import Backend, Update, default_jobs
 from symmf.experiment.run.local_pool import LocalPool
 from symmf.experiment.store.layout import ILLUSTRATION_FILE
 from symmf.experiment.store.lock import FolderLock
 from symmf.experiment.values import MAX_ATTEMPTS, Job, Outcome, Status, Trial
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Failure:
     """Trials that gave no result for one and the same reason; ``key`` is of one."""
 
@@ -82,7 +81,7 @@ def run(
     fail_fast : bool
         Stop at the first trial that fails.
     listener : callable, optional
-        Called with every :class:`symmf.experiment.events.Event`.
+        Called with every :class:`symmf.experiment.recorder.Event`.
 
     Returns
     -------
@@ -99,78 +98,59 @@ def run(
             backend = pool
         sessions = []
         for plan in plans:
-            sessions.append(
-                _run(
-                    plan,
-                    backend,
-                    stop,
-                    listener,
-                    fresh=fresh,
-                    retry_failed=retry_failed,
-                    fail_fast=fail_fast,
-                )
-            )
+            session = _Session(plan, backend, stop)
+            session.run(listener, fresh, retry_failed, fail_fast)
+            sessions.append(session)
             if stop.is_set() or (fail_fast and plan.failed()):
                 break
         return _summary(sessions, interrupted=stop.is_set())
 
 
-def _run(
-    plan: Plan,
-    backend: Backend,
-    stop: threading.Event,
-    listener: Listener | None,
-    *,
-    fresh: bool,
-    retry_failed: bool,
-    fail_fast: bool,
-) -> _Session:
-    """Run one experiment, with its folder locked."""
-    plan.store.prepare()
-    with ExitStack() as stack:
-        stack.enter_context(FolderLock(plan.store.folder))
-        plan.store.clean()
-        plan.read_again()
-        for key in {trial.key for trial in plan.trials} - plan.records.keys():
-            plan.store.set_aside(key)
-        again = plan.selected if fresh else plan.failed() if retry_failed else []
-        for key in {trial.key for trial in again}:
-            plan.store.discard(key)
-            plan.records.pop(key, None)
-        journal = stack.enter_context(closing(Journal(plan, listener)))
-        recorder = Recorder(plan)
-        session = _Session(plan, backend, stop, journal, recorder)
-        try:
-            session.start()
-            session.run_trials(fail_fast=fail_fast)
-            recorder.refresh()
-            session.illustrate()
-        except BaseException:
-            # The tables may fail for the same reason; that reason is what to tell.
-            with suppress(OSError, SymmfError):
-                recorder.refresh()
-                session.finish(interrupted=True)
-            raise
-        session.finish(interrupted=stop.is_set())
-    return session
-
-
 class _Session:
     """One experiment of a run: jobs to the backend, news to journal and recorder."""
 
-    def __init__(
-        self,
-        plan: Plan,
-        backend: Backend,
-        stop: threading.Event,
-        journal: Journal,
-        recorder: Recorder,
-    ) -> None:
+    journal: Journal
+    recorder: Recorder
+    skipped: int
+
+    def __init__(self, plan: Plan, backend: Backend, stop: threading.Event) -> None:
         self.plan, self.backend, self.stop = plan, backend, stop
-        self.journal, self.recorder = journal, recorder
-        self.skipped = plan.done()
         self.ran: set[str] = set()
         self.problems: list[str] = []
+
+    def run(
+        self,
+        listener: Listener | None,
+        fresh: bool,
+        retry_failed: bool,
+        fail_fast: bool,
+    ) -> None:
+        """Run the experiment, with its folder locked."""
+        plan = self.plan
+        plan.store.prepare()
+        with FolderLock(plan.store.folder), closing(Journal(plan, listener)) as journal:
+            plan.store.clean()
+            plan.read_again()
+            for key in {trial.key for trial in plan.trials} - plan.records.keys():
+                plan.store.set_aside(key)
+            again = plan.selected if fresh else plan.failed() if retry_failed else []
+            for key in {trial.key for trial in again}:
+                plan.store.discard(key)
+                plan.records.pop(key, None)
+            self.journal, self.recorder = journal, Recorder(plan)
+            self.skipped = plan.done()
+            try:
+                self.start()
+                self.run_trials(fail_fast=fail_fast)
+                self.recorder.refresh()
+                self.illustrate()
+            except BaseException:
+                # The tables may fail for the same reason; that reason is what to tell.
+                with suppress(OSError, SymmfError):
+                    self.recorder.refresh()
+                    self.finish(interrupted=True)
+                raise
+            self.finish(interrupted=self.stop.is_set())
 
     def start(self) -> None:
         # Before the description of the run before is replaced.
@@ -180,7 +160,7 @@ class _Session:
         self.journal.tell(
             "run_started",
             total=len(self.plan.selected),
-            done=self.plan.done(),
+            done=self.skipped,
             failed=len(self.plan.failed()),
             **self.recorder.code,
         )
@@ -202,11 +182,8 @@ class _Session:
         with closing(self._updates(todo)) as updates:
             for update in updates:
                 trial = update.job.trial
-                about: dict[str, Any] = {
-                    "key": trial.key,
-                    "trial": trial.title,
-                    "method": trial.method,
-                }
+                about: dict[str, Any] = {"key": trial.key, "trial": trial.title}
+                about["method"] = trial.method
                 if update.outcome is None:
                     self.journal.tell("trial_started", **about)
                     continue
@@ -292,17 +269,12 @@ def _failures(plan: Plan) -> tuple[Failure, ...]:
     for trial in plan.failed():
         outcome = plan.records[trial.key].outcome
         groups.setdefault((outcome.status, outcome.message), []).append(trial)
-    found = [
-        Failure(
-            status=status,
-            message=message,
-            count=len(trials),
-            title=trials[0].title,
-            key=trials[0].key,
+    return tuple(
+        Failure(status, message, len(trials), trials[0].title, trials[0].key)
+        for (status, message), trials in sorted(
+            groups.items(), key=lambda group: -len(group[1])
         )
-        for (status, message), trials in groups.items()
-    ]
-    return tuple(sorted(found, key=lambda failure: -failure.count))
+    )
 
 
 @contextmanager

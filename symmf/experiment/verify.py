@@ -16,7 +16,7 @@ from symmf.common.validation import unknown_name
 from symmf.errors import InputError, SymmfError
 from symmf.experiment.again import Row, compare_rows, run_again
 from symmf.experiment.provenance import environment
-from symmf.experiment.run.backend import Backend
+from symmf.experiment.run import Backend
 from symmf.experiment.run.local_pool import LocalPool
 from symmf.experiment.store.folder import ExperimentStore, list_experiments
 from symmf.experiment.store.layout import PROVENANCE_FILE

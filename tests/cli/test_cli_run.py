@@ -6,7 +6,7 @@ import pytest
 from helpers.runner_cases import write_config
 
 from symmf.cli.progress import Lines
-from symmf.experiment.events import Event
+from symmf.experiment.recorder import Event
 from symmf.experiment.store.folder import ExperimentStore
 
 pytestmark = pytest.mark.usefixtures("methods", "one_pool")

@@ -11,7 +11,7 @@ from rich.console import Console
 
 from symmf.cli.progress import Bars, Lines, Silence
 from symmf.cli.summary import MOST_REASONS, show_summary
-from symmf.experiment.events import Event
+from symmf.experiment.recorder import Event
 from symmf.experiment.runner import Failure, Summary
 from symmf.experiment.values import Status
 
@@ -25,7 +25,7 @@ def event(kind, name="lambda_coil20_of_a_long_name", **details):
 def drawn(bars, width):
     """Return the lines of the bars as a terminal of this width shows them."""
     file = StringIO()
-    Console(file=file, width=width, color_system=None).print(bars._bars)
+    Console(file=file, width=width, color_system=None).print(bars.bars)
     return [line.rstrip() for line in file.getvalue().rstrip("\n").split("\n")]
 
 

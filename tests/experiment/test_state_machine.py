@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
 from symmf.errors import SymmfError
-from symmf.experiment.run.backend import Update
+from symmf.experiment.run import Update
 from symmf.experiment.run.trial import run_trial
 from symmf.experiment.store.folder import ExperimentStore
 from symmf.experiment.store.lock import FolderLock

@@ -24,9 +24,8 @@ from hypothesis.extra import numpy as arrays
 from symmf.common import files
 from symmf.errors import DataError, InputError, SymmfError
 from symmf.experiment.config.grid import expand
-from symmf.experiment.events import Journal
 from symmf.experiment.plan import make_plans
-from symmf.experiment.recorder import Recorder
+from symmf.experiment.recorder import Journal, Recorder
 from symmf.experiment.store import folder
 from symmf.experiment.store.folder import (
     ExperimentStore,

@@ -12,8 +12,7 @@ from contextlib import suppress
 
 import pytest
 
-from symmf.experiment.run.fork_server import ForkServer
-from symmf.experiment.run.process import WorkerProcess
+from symmf.experiment.run.process import ForkServer, WorkerProcess
 
 # A process that has not saved its lines by then is killed as always.
 SECONDS = 10

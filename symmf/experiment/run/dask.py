@@ -22,9 +22,9 @@ from typing import TYPE_CHECKING, Any
 
 from symmf.distributed.client import connected
 from symmf.errors import SymmfError
-from symmf.experiment.run.backend import TICK, Update
-from symmf.experiment.run.fork_server import ForkServer
+from symmf.experiment.run import TICK, Update
 from symmf.experiment.run.local_pool import LocalPool
+from symmf.experiment.run.process import ForkServer
 from symmf.experiment.values import Job, Outcome, Status
 
 if TYPE_CHECKING:
@@ -80,7 +80,7 @@ class DaskBackend:
         data: Mapping[str, Dataset],
         stop: threading.Event,
     ) -> Generator[Update]:
-        """Run jobs; see :class:`symmf.experiment.run.backend.Backend`."""
+        """Run jobs; see :class:`symmf.experiment.run.Backend`."""
         run = _Run(self.client, data, stop)
         try:
             for job in jobs:

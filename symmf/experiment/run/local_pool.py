@@ -15,9 +15,8 @@ from multiprocessing import connection
 from typing import TYPE_CHECKING, Any, Self
 
 from symmf.errors import SymmfError
-from symmf.experiment.run.backend import TICK, Update
-from symmf.experiment.run.fork_server import ForkServer
-from symmf.experiment.run.process import WorkerProcess
+from symmf.experiment.run import TICK, Update
+from symmf.experiment.run.process import ForkServer, WorkerProcess
 from symmf.experiment.values import Job, Outcome, Status
 
 if TYPE_CHECKING:
@@ -69,30 +68,29 @@ class LocalPool:
         data: Mapping[str, Dataset],
         stop: threading.Event,
     ) -> Generator[Update]:
-        """Run jobs; see :class:`symmf.experiment.run.backend.Backend`."""
+        """Run jobs; see :class:`symmf.experiment.run.Backend`."""
         waiting: Waiting = {}
         for job in jobs:
             waiting.setdefault(job.trial.sample, deque()).append(job)
         try:
             while not stop.is_set():
-                while waiting and (worker := self._idle(waiting)) is not None:
-                    yield from self._give(worker, waiting, data)
+                self._start(sum(map(len, waiting.values())))
+                for worker in [worker for worker in self._workers if worker.idle]:
+                    if waiting:
+                        yield from self._give(worker, waiting, data)
                 if not waiting and not any(worker.job for worker in self._workers):
                     return
-                yield from self._listen(waiting, data)
+                yield from self._listen()
         finally:
             for worker in [worker for worker in self._workers if worker.job]:
                 worker.kill()
                 self._workers.remove(worker)
 
-    def _idle(self, waiting: Waiting) -> WorkerProcess | None:
-        """Return a worker without a job; start as many more as are of use."""
-        free = [worker for worker in self._workers if worker.job is None]
-        wanted = sum(map(len, waiting.values()))
-        missing = min(self.n_workers - len(self._workers), wanted - len(free))
-        for _ in range(missing):
+    def _start(self, wanted: int) -> None:
+        """Start as many workers as are of use beside those without a job."""
+        free = sum(worker.job is None for worker in self._workers)
+        for _ in range(min(self.n_workers - len(self._workers), wanted - free)):
             self._workers.append(WorkerProcess(self.warm_up()))
-        return next((worker for worker in free if worker.idle), None)
 
     def _give(
         self, worker: WorkerProcess, waiting: Waiting, data: Mapping[str, Dataset]
@@ -115,9 +113,7 @@ class LocalPool:
             del waiting[sample]
         yield Update(job)
 
-    def _listen(
-        self, waiting: Waiting, data: Mapping[str, Dataset]
-    ) -> Iterator[Update]:
+    def _listen(self) -> Iterator[Update]:
         """Wait a moment for news of the workers."""
         limits = [left for w in self._workers if (left := w.remaining()) is not None]
         timeout = max(0.0, min([TICK, *limits]))
@@ -126,20 +122,16 @@ class LocalPool:
             worker = owner[id(source)]
             job = worker.job
             try:
-                outcome = worker.receive()
+                done = worker.receive()
             except (EOFError, OSError):
-                outcome = self._bury(worker)
-            if job is None or outcome is None:
+                done = self._bury(worker), {}
+            if job is None or done is None:
                 continue
-            news = [Update(job, outcome, worker.environment)]
-            if outcome.status is Status.MEMORY and worker in self._workers:
+            if done[0].status is Status.MEMORY:
                 # What ran out of memory may have left its process in disorder.
                 self._workers.remove(worker)
                 worker.kill()
-            elif waiting and worker.idle:
-                # The next job first: the worker computes while the outcome is kept.
-                news += self._give(worker, waiting, data)
-            yield from news
+            yield Update(job, *done)
         for worker in list(self._workers):
             left = worker.remaining()
             if left is not None and left <= 0 and (job := worker.job) is not None:

@@ -1,4 +1,26 @@
-"""A worker process seen from outside: give it jobs, end it, explain its end."""
+"""Worker processes seen from outside, and the server from which they are forked.
+
+Importing numpy, scipy and scikit-learn takes over a second and a hundred megabytes.
+It is done once, in a clean interpreter without threads, and every worker is a fork of
+that: workers start in milliseconds and share the memory. The caller itself cannot be
+forked safely: it may hold threads and BLAS or PyTorch state.
+
+The standard library's ``multiprocessing`` has such a server too (start method
+``forkserver``). Limits, kills and captured output could be had with it, as they are the
+workers' and the pool's business. What it cannot give, read in Python 3.11's source:
+
+- The environment of the workers. Its server inherits ours, so one BLAS thread and a
+  fixed hash seed, which must be set before numpy is loaded, would have to be set in the
+  caller's own process, a notebook or a dask worker, while its threads read them.
+- The main module stays out. Each of its children runs the caller's main module once
+  more under another name; a script without a guard would start its study again in
+  every worker.
+- Imports that fail are told. Its preloading drops an ImportError and does not hand on
+  ``sys.path``, so a broken installation shows as slow workers or as failed trials; here
+  the server's own output is in the error.
+- A server per pool that ends with the pool. There, one server per process stays with
+  its memory until the process ends, beside a process that tracks resources.
+"""
 
 from __future__ import annotations
 
@@ -6,18 +28,107 @@ import os
 import pickle
 import signal
 import socket
+import struct
+import subprocess
+import sys
 import tempfile
+import threading
 import time
 from contextlib import suppress
 from multiprocessing.connection import Connection
-from typing import TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any
 
-from symmf.experiment.run.fork_server import ForkServer, read_tail
-from symmf.experiment.run.worker import DATA, DONE, READY, RUN, STARTED
+from symmf.errors import SymmfError
+from symmf.experiment.run.worker import DATA, FORK, NUMBER, RUN, WAIT
 from symmf.experiment.values import Job, Outcome, Status
 
 if TYPE_CHECKING:
     from symmf.datasets import Dataset
+
+_THREAD_VARIABLES = (
+    "OMP_NUM_THREADS",
+    "OPENBLAS_NUM_THREADS",
+    "MKL_NUM_THREADS",
+    "BLIS_NUM_THREADS",
+    "VECLIB_MAXIMUM_THREADS",
+    "NUMEXPR_NUM_THREADS",
+)
+# One BLAS thread until told otherwise, and no order of a set that could reach a result.
+_ENVIRONMENT = {**dict.fromkeys(_THREAD_VARIABLES, "1"), "PYTHONHASHSEED": "0"}
+_START = (
+    "import sys; sys.path[:] = {!r}; "
+    "from symmf.experiment.run.worker import fork_workers; fork_workers({})"
+)
+_TAIL = 2000
+
+
+class ForkServer:
+    """Starts the clean interpreter and asks it for forks; usable from many threads."""
+
+    def __init__(self) -> None:
+        self._errors = tempfile.TemporaryFile()  # noqa: SIM115
+        self._lock = threading.Lock()
+        self._control, theirs = socket.socketpair()
+        with theirs:
+            self._process = subprocess.Popen(
+                [sys.executable, "-c", _START.format(sys.path, theirs.fileno())],
+                pass_fds=(theirs.fileno(),),
+                stdin=subprocess.DEVNULL,
+                stdout=self._errors,
+                stderr=self._errors,
+                start_new_session=True,
+                env={**os.environ, **_ENVIRONMENT},
+            )
+
+    @property
+    def alive(self) -> bool:
+        """Whether it can still fork."""
+        return self._process.poll() is None
+
+    def fork(self, connection: int, errors: int) -> int:
+        """Start a worker that serves ``connection``; return its process number."""
+        try:
+            with self._lock:
+                message = FORK + struct.pack(NUMBER, 0)
+                socket.send_fds(self._control, [message], [connection, errors])
+                return self._answer()
+        except OSError:
+            self._process.wait()
+            raise SymmfError(
+                "Worker processes cannot be started: the one they are made from ended "
+                f"with exit code {self._process.returncode}.\n{read_tail(self._errors)}"
+            ) from None
+
+    def wait(self, pid: int) -> int:
+        """Return the exit code of a worker that has ended, negative for a signal."""
+        try:
+            with self._lock:
+                self._control.sendall(WAIT + struct.pack(NUMBER, pid))
+                return self._answer()
+        except OSError:
+            return -signal.SIGKILL
+
+    def _answer(self) -> int:
+        answer = self._control.recv(struct.calcsize(NUMBER))
+        if not answer:
+            raise BrokenPipeError
+        number: int = struct.unpack(NUMBER, answer)[0]
+        return number
+
+    def close(self) -> None:
+        """End it."""
+        self._control.close()
+        if self.alive:
+            self._process.kill()
+        self._process.wait()
+        self._errors.close()
+
+
+def read_tail(file: IO[bytes]) -> str:
+    """Return the last lines that were written to a file by another process."""
+    handle = file.fileno()
+    size = os.fstat(handle).st_size
+    return os.pread(handle, _TAIL, max(0, size - _TAIL)).decode(errors="replace")
 
 
 class WorkerProcess:
@@ -39,8 +150,6 @@ class WorkerProcess:
         self.job: Job | None = None
         # Of the latest job: what its similarities were built for.
         self.sample: tuple[Any, ...] = ()
-        # As the worker saw itself when it did its latest job.
-        self.environment: dict[str, Any] = {}
         self._code: int | None = None
         self._digest: str | None = None
         self._deadline: float | None = None
@@ -63,32 +172,25 @@ class WorkerProcess:
             self._send(DATA, {self._digest: data})
         self._send(RUN, job)
         self.job, self.sample = job, job.trial.sample
+        if job.seconds is not None:
+            self._deadline = time.monotonic() + job.seconds
 
     def _send(self, kind: bytes, content: Any) -> None:
         self.connection.send_bytes(kind + pickle.dumps(content, protocol=5))
 
-    def receive(self) -> Outcome | None:
-        """Take one message; return the outcome if the job is done.
+    def receive(self) -> tuple[Outcome, dict[str, Any]] | None:
+        """Take one message: outcome and environment of the job, or None at the start.
 
         Raises
         ------
         EOFError, OSError
             If the worker has died.
         """
-        kind, content = self.connection.recv()
-        if kind == READY:
-            self.ready = True
-        elif kind == STARTED:
-            if self.job is not None and self.job.seconds is not None:
-                self._deadline = time.monotonic() + self.job.seconds
-        elif kind == DONE:
+        done: tuple[Outcome, dict[str, Any]] | None = self.connection.recv()
+        self.ready = True
+        if done is not None:
             self.job = self._deadline = None
-            outcome: Outcome
-            outcome, environment = content
-            if environment is not None:
-                self.environment = environment
-            return outcome
-        return None
+        return done
 
     def remaining(self) -> float | None:
         """Return the seconds left to the running job, or None if it has no limit."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import time
 import traceback
 import warnings
@@ -13,7 +14,7 @@ import numpy as np
 
 from symmf.common.notation import FloatArray, LabelArray
 from symmf.common.seeds import generator
-from symmf.errors import InputError
+from symmf.errors import ConfigError, InputError
 from symmf.experiment.run.memory import MemoryMeter, is_out_of_memory
 from symmf.experiment.values import Job, Outcome, Status, Trial, now
 from symmf.similarity.share import Sharing
@@ -21,6 +22,8 @@ from symmf.similarity.share import Sharing
 if TYPE_CHECKING:
     from symmf.datasets import Dataset
 
+# More rows than a picture can show, and n x n numbers to keep.
+MOST_ROWS = 400
 # Of this process, for the trials that it runs one after another.
 SIMILARITIES = Sharing()
 
@@ -107,14 +110,12 @@ def _run(job: Job, data: Dataset, found: dict[str, Any]) -> None:
         )
     found["labels"] = labels.astype(np.int64)
     found["scores"] = scores = score(chosen.y, found["labels"])
-    H = getattr(estimator, "H_", None)
+    H = getattr(estimator, "H_", ())
     # Of very many samples the factor has a row for each landmark.
-    if H is not None and len(H) == len(labels):
+    if len(H) == len(labels):
         # Of the factor's own rows: what can choose lambda without knowing classes.
         scores["silhouette"] = silhouette(H, found["labels"])
     if job.illustrate:
-        from symmf.experiment.run.illustration import illustration_bytes
-
         found["illustration"] = illustration_bytes(trial, estimator, X, chosen)
 
 
@@ -178,3 +179,36 @@ def _converted(convert: Callable[[Any], Any], value: Any) -> Any:
 
 def _floats(values: Any) -> FloatArray:
     return np.asarray(values, dtype=np.float64).ravel()
+
+
+def illustration_bytes(trial: Trial, model: Any, X: Any, chosen: Dataset) -> bytes:
+    """Return the content of ``illustration.npz``, for figures drawn without a solver.
+
+    The similarity, the factor, classes and clusters of at most 400 samples are kept.
+    """
+    from symmf.similarity import build_similarity
+
+    if not {"H_", "similarity"} <= vars(model).keys():
+        raise ConfigError(
+            f'illustration: "{trial.method}" has no similarity and factor to show; '
+            "choose an entry of a symmetric method such as symmf."
+        )
+    if model.similarity == "auto":
+        raise ConfigError(
+            f'illustration: name the similarity of "{trial.method}" in its parameters, '
+            "such as similarity: centred_cosine."
+        )
+    A = build_similarity(X, model.similarity, **(model.similarity_options or {}))
+    rng = np.random.default_rng(trial.random_state)
+    rows = np.sort(rng.permutation(chosen.n_samples)[:MOST_ROWS])
+    every = getattr(model, "n_landmarks_", None) is None
+    H = model.H_[rows] if every else model.transform(X[rows])
+    buffer = io.BytesIO()
+    np.savez_compressed(
+        buffer,
+        A=A.columns(rows)[rows].astype(np.float32),
+        H=H.astype(np.float32),
+        classes=chosen.y[rows],
+        labels=model.labels_[rows],
+    )
+    return buffer.getvalue()

@@ -14,7 +14,6 @@ import queue
 import signal
 import socket
 import struct
-import sys
 import threading
 import traceback
 from contextlib import suppress
@@ -22,7 +21,8 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
-READY, STARTED, DONE = "ready", "started", "done"
+from symmf.experiment.values import Outcome, Status
+
 # First byte of a message to a worker; the rest is pickled.
 DATA, RUN = b"D", b"R"
 FORK, WAIT, NUMBER = b"F", b"W", "=q"
@@ -32,7 +32,8 @@ def fork_workers(handle: int) -> None:
     """Import what trials need, then fork a worker whenever asked to."""
     # Ctrl-C is the supervisor's business, and it ends workers itself.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    _prefer_when_memory_runs_out()
+    with suppress(OSError):  # so that the kernel ends a worker, not the supervisor
+        Path("/proc/self/oom_score_adj").write_text("500")
     import symmf.clustering
     import symmf.datasets
     import symmf.experiment.run.trial
@@ -57,12 +58,6 @@ def fork_workers(handle: int) -> None:
         control.sendall(struct.pack(NUMBER, answer))
 
 
-def _prefer_when_memory_runs_out() -> None:
-    """Make the kernel end a worker rather than the supervisor."""
-    with suppress(OSError):
-        Path("/proc/self/oom_score_adj").write_text("500")
-
-
 def _become_worker(handle: int, errors: int) -> None:
     """Serve the connection ``handle`` until it closes, printing to ``errors``."""
     try:
@@ -75,7 +70,7 @@ def _become_worker(handle: int, errors: int) -> None:
         inbox: queue.SimpleQueue[bytes] = queue.SimpleQueue()
         reader = threading.Thread(target=_read, args=(connection, inbox), daemon=True)
         reader.start()
-        _Server(connection, inbox).serve()
+        _serve(connection, inbox)
     except BaseException:
         traceback.print_exc()
     finally:
@@ -92,75 +87,41 @@ def _read(connection: Connection, inbox: queue.SimpleQueue[bytes]) -> None:
         os._exit(0)
 
 
-class _Server:
-    def __init__(self, connection: Connection, inbox: queue.SimpleQueue[bytes]) -> None:
-        self.connection, self.inbox = connection, inbox
-        # By digest; or why they could not be read.
-        self.data: Any = {}
-        self.threads = _Threads()
-        # Whether the supervisor knows the environment as it is now.
-        self.described = False
-
-    def serve(self) -> None:
-        self.connection.send((READY, None))
-        while True:
-            message = memoryview(self.inbox.get())
-            try:
-                content = pickle.loads(message[1:])
-            except Exception as error:
-                # The estimator, or the data set's kind, cannot be imported here: that
-                # is the failure of the trial, or of every trial on those data.
-                content = error
-            if message[:1] == DATA:
-                # One data set at a time: a run goes through them one by one.
-                self.data = content
-            else:
-                self._run(content)
-
-    def _run(self, job: Any) -> None:
-        from symmf.experiment.provenance import environment
-        from symmf.experiment.run.trial import run_trial
-
-        told = None
+def _serve(connection: Connection, inbox: queue.SimpleQueue[bytes]) -> None:
+    connection.send(None)  # it is ready
+    # One data set at a time: a run goes through them one by one.
+    data: Any = {}
+    while True:
+        message = memoryview(inbox.get())
         try:
-            for received in (job, self.data):
-                if isinstance(received, Exception):
-                    raise received
-            if job.seconds is not None:
-                # From here on the time limit counts.
-                self.connection.send((STARTED, None))
-            if self.threads.set(job.trial.threads) or not self.described:
-                told, self.described = environment(), True
-            for source in job.sources:
-                source.install(("SOLVERS", "CONSTRAINTS", "SIMILARITIES"))
-            outcome = run_trial(job, self.data[job.trial.data_digest])
+            content = pickle.loads(message[1:])
         except Exception as error:
-            outcome = _failed(error)
-        self.connection.send((DONE, (outcome, told)))
+            # The estimator, or the data set's kind, cannot be imported here: that is
+            # the failure of the trial, or of every trial on those data.
+            content = error
+        if message[:1] == DATA:
+            data = content
+        else:
+            connection.send(_run(content, data))
 
 
-def _failed(error: Exception) -> Any:
-    from symmf.experiment.values import Outcome, Status
+def _run(job: Any, data: Any) -> tuple[Outcome, dict[str, Any]]:
+    """Return the outcome of a job, and what the process that computed it is like."""
+    from symmf.experiment.provenance import environment
+    from symmf.experiment.run.trial import run_trial
+    from symmf.linalg.threads import limit_threads
 
-    return Outcome(
-        status=Status.FAILED,
-        message=f"{type(error).__name__}: {error}",
-        traceback=traceback.format_exc(),
-    )
-
-
-class _Threads:
-    """Keeps BLAS at the wanted number of threads, also for libraries loaded later."""
-
-    def __init__(self) -> None:
-        self._last: tuple[int, int] = (0, 0)
-
-    def set(self, threads: int) -> bool:
-        """Limit the threads; tell whether anything may have changed."""
-        if (threads, len(sys.modules)) == self._last:
-            return False
-        from symmf.linalg.threads import limit_threads
-
-        limit_threads(threads)
-        self._last = (threads, len(sys.modules))
-        return True
+    try:
+        for received in (job, data):
+            if isinstance(received, Exception):
+                raise received
+        limit_threads(job.trial.threads)
+        for source in job.sources:
+            source.install(("SOLVERS", "CONSTRAINTS", "SIMILARITIES"))
+        about = environment()
+        return run_trial(job, data[job.trial.data_digest]), about
+    except Exception as error:
+        message = f"{type(error).__name__}: {error}"
+        trace = traceback.format_exc()
+        failed = Outcome(status=Status.FAILED, message=message, traceback=trace)
+        return failed, environment()
