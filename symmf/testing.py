@@ -213,9 +213,7 @@ def _check_iterates(solver: Solver, constraint: Constraint) -> None:
 
     where = f"{type(solver).__name__} with the set {constraint.name!r}"
     M, published = _planted(), solver.published
-    problem = Problem(
-        M=as_operator(M), k=_K, constraint=constraint, tol=0.0, published=published
-    )
+    problem = Problem(M=as_operator(M), k=_K, constraint=constraint, tol=0.0)
     rng = np.random.default_rng(2)
     H0 = constraint.start(rng, _N, _K)
     start = Start(H=H0.copy(), P=H0.copy() if solver.split else None, rng=rng)

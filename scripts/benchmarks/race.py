@@ -30,7 +30,7 @@ from symmf.linalg.threads import one_thread
 from symmf.similarity import as_operator, build_similarity
 from symmf.similarity.operators import SymmetricOperator
 from symmf.solvers import SOLVERS, Problem, Solver, Start
-from symmf.solvers._line_search import quartic_step
+from symmf.solvers._points import quartic_step
 from symmf.solvers._start import draw_start
 from symmf.solvers.base import Iterate, Iterates
 from symmf.solvers.low_rank import columns_for, warm_start

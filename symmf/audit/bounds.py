@@ -10,13 +10,13 @@ the theorems. T4, the reduction for two classes, is in
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from symmf.audit.contingency import xlogx
+from symmf.audit.contingency import AVERAGES, xlogx
 from symmf.common.notation import FloatArray
 
 # Longest array of the exact-runs programme before its grid is made coarser.
@@ -151,6 +151,20 @@ def best_means(best: FloatArray, runs: int, ac: Sequence[float]) -> FloatArray:
         if d.size:
             result[..., k] = (half[..., d] + rest[..., total - d]).max(axis=-1)
     return result / runs
+
+
+def common_grid(profiles: Iterable[FloatArray], unit: int) -> FloatArray:
+    """Return the largest values of profiles on one grid, AC rounded down.
+
+    A profile is of shape (averages, its own unit + 1), as ``best`` of
+    :func:`best_means`.
+    """
+    best: FloatArray = np.full((len(AVERAGES), unit + 1), -np.inf)
+    for profile in profiles:
+        i = np.arange(profile.shape[1]) * unit // (profile.shape[1] - 1)
+        for line, values in zip(best, profile, strict=True):
+            np.maximum.at(line, i, values)
+    return best
 
 
 def _coarser(best: FloatArray) -> FloatArray:

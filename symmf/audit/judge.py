@@ -22,7 +22,7 @@ from symmf.audit.contingency import AVERAGES
 from symmf.audit.setting import Method, NamedKind, Profile, Setting, profile
 from symmf.audit.witness import Witness, find_witness
 from symmf.common.notation import FloatArray
-from symmf.errors import InputError
+from symmf.common.validation import check_name, check_number
 
 # A bound counts as exceeded only beyond what rounding of the arithmetic can do.
 NUMERICAL_SLACK = 1e-6
@@ -63,13 +63,8 @@ class Pair:
 
     def __post_init__(self) -> None:
         for title, value in (("AC", self.ac), ("NMI", self.nmi)):
-            if not 0 <= value <= 1:
-                raise InputError(
-                    f"{title} must lie between 0 and 1, but is {value:g}; "
-                    "divide percentages by 100."
-                )
-        if not 1 <= self.decimals <= 12:
-            raise InputError("The number of decimals must lie between 1 and 12.")
+            check_number(f"{title} (a share, not a percentage)", value, least=0, most=1)
+        check_number("decimals", self.decimals, least=1, most=12, whole=True)
 
     @property
     def rounding(self) -> float:
@@ -152,12 +147,8 @@ def audit_pairs(
     """
     averages = list(averages)
     for average in averages:
-        if average not in AVERAGES:
-            raise InputError(
-                f"There is no NMI normalisation called '{average}'; "
-                f"choose from {', '.join(AVERAGES)}."
-            )
-    report = progress or _say_nothing
+        check_name("NMI normalisation", average, AVERAGES)
+    report = progress or (lambda _share: None)
     settings = list(dict.fromkeys(pair.setting for pair in pairs))
     verdicts: dict[tuple[int, str], PairVerdict] = {}
     for done, setting in enumerate(settings):
@@ -172,10 +163,6 @@ def audit_pairs(
             verdicts[key] = _with_witness(found)
     report(1.0)
     return [verdicts[k, average] for k in range(len(pairs)) for average in averages]
-
-
-def _say_nothing(share: float) -> None:
-    """Ignore how much is done."""
 
 
 def _judge(

@@ -84,13 +84,17 @@ def audit_published(
     return frame, verdicts
 
 
+def pair_keys(frame: pd.DataFrame) -> list[str]:
+    """Return the columns that tell pairs apart."""
+    return [key for key in ("dataset", "name", "n_clusters", "row") if key in frame]
+
+
 def common_verdicts(frame: pd.DataFrame) -> pd.Series:
     """Return one verdict per pair, over all normalisations of the frame.
 
     A pair is impossible (possible) only if it is so in every normalisation; otherwise
     it is ``undecided`` if some are undecided, and else ``mixed``.
     """
-    keys = [key for key in ("dataset", "name", "n_clusters", "row") if key in frame]
 
     def common(verdicts: pd.Series) -> str:
         kinds = set(verdicts)
@@ -99,7 +103,7 @@ def common_verdicts(frame: pd.DataFrame) -> pd.Series:
         undecided = Possibility.UNDECIDED in kinds
         return str(Possibility.UNDECIDED if undecided else Possibility.MIXED)
 
-    return frame.groupby(keys, sort=False)["verdict"].agg(common)
+    return frame.groupby(pair_keys(frame), sort=False)["verdict"].agg(common)
 
 
 def cell_summary(frame: pd.DataFrame) -> pd.DataFrame:

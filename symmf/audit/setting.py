@@ -16,6 +16,7 @@ from symmf.audit.bounds import (
     Envelope,
     accuracy_floor,
     balanced_pair_line,
+    common_grid,
     concave_majorant,
     fano_floor,
 )
@@ -23,6 +24,7 @@ from symmf.audit.contingency import AVERAGES
 from symmf.audit.relaxation import FINEST_GRID, relaxed_profile
 from symmf.audit.two_classes import union_hulls, union_profile
 from symmf.common.notation import FloatArray
+from symmf.common.validation import check_number
 from symmf.errors import InputError
 
 # More than these is a slip of the keyboard, and would be computed run by run.
@@ -70,18 +72,11 @@ class Setting:
                 f"There may be up to {MOST_CLASSES:,} classes and {MOST_SAMPLES:,} "
                 "samples in all."
             )
-        if not 2 <= self.n_classes <= len(self.pool):
-            raise InputError(
-                f"A run cannot have {self.n_classes} of {len(self.pool)} classes; "
-                f"choose between 2 and {len(self.pool)}."
-            )
-        if self.n_clusters < 1:
-            raise InputError("The number of clusters must be at least 1.")
-        if self.runs is not None and not 1 <= self.runs <= MOST_RUNS:
-            raise InputError(
-                f"The number of runs must be at least 1 and at most {MOST_RUNS:,}; "
-                "any stands for any number."
-            )
+        most = len(self.pool)
+        check_number("classes of a run", self.n_classes, least=2, most=most, whole=True)
+        check_number("clusters", self.n_clusters, least=1, whole=True)
+        if self.runs is not None:
+            check_number("runs", self.runs, least=1, most=MOST_RUNS, whole=True)
 
     @property
     def sizes(self) -> tuple[int, ...] | None:
@@ -176,7 +171,7 @@ def _profile(setting: Setting) -> Profile:
     known = [best for best in profiles if best is not None]
     if len(known) < len(draws):
         return Profile(Method.NONE)
-    best = known[0] if len(known) == 1 else _common_grid(known)
+    best = known[0] if len(known) == 1 else common_grid(known, FINEST_GRID)
     i = np.flatnonzero(best.max(axis=0) > -np.inf)
     unit = best.shape[1] - 1
     return Profile(
@@ -214,14 +209,3 @@ def _draws(pool: tuple[int, ...], n_classes: int) -> list[tuple[int, ...]] | Non
         if all(kinds[size] >= k for size, k in Counter(draw).items())
     ]
     return draws if len(draws) <= MOST_DRAWS else None
-
-
-def _common_grid(profiles: list[FloatArray]) -> FloatArray:
-    """Return the union of profiles on one grid, AC rounded down."""
-    unit = FINEST_GRID
-    best = np.full((len(AVERAGES), unit + 1), -np.inf)
-    for single in profiles:
-        i = np.arange(single.shape[1]) * unit // (single.shape[1] - 1)
-        for line, values in zip(best, single, strict=True):
-            np.maximum.at(line, i, values)
-    return best

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
-from symmf.audit.bounds import Envelope, concave_majorant
+from symmf.audit.bounds import Envelope, common_grid, concave_majorant
 from symmf.audit.contingency import AVERAGES, inverse_means, table_scores, xlogx
 from symmf.common.notation import FloatArray
 
@@ -133,19 +133,13 @@ def union_profile(
     pairs = sorted({(max(pair), min(pair)) for pair in sizes})
     totals = {a + b for a, b in pairs}
     unit = totals.pop() if len(totals) == 1 else 10_000
-    best = np.full((len(AVERAGES), unit + 1), -np.inf)
-    ac: list[FloatArray] = []
-    nmi: list[FloatArray] = []
-    for s1, s2 in pairs:
-        n = s1 + s2
-        single = best_by_accuracy(s1, s2, smoothing=smoothing)
-        i = np.arange(-(-n // 2), n + 1)
-        for line, values in zip(best, single[:, i], strict=True):
-            np.maximum.at(line, i * unit // n, values)
-        ac.append(i / n)
-        nmi.append(single[:, i])
-    all_ac = np.concatenate(ac)
-    return best, [concave_majorant(all_ac, line) for line in np.hstack(nmi)]
+    profiles = [best_by_accuracy(*pair, smoothing=smoothing) for pair in pairs]
+    # No AC is below 1/2.
+    possible = [np.arange(-(-sum(pair) // 2), sum(pair) + 1) for pair in pairs]
+    ac = np.concatenate([i / i[-1] for i in possible])
+    nmi = np.hstack([best[:, i] for best, i in zip(profiles, possible, strict=True)])
+    hulls = [concave_majorant(ac, line) for line in nmi]
+    return common_grid(profiles, unit), hulls
 
 
 def union_hulls(

@@ -8,7 +8,7 @@ from typing import Any
 import pandas as pd
 
 from symmf.audit.judge import Basis, Possibility
-from symmf.audit.published import cell_summary, common_verdicts
+from symmf.audit.published import cell_summary, common_verdicts, pair_keys
 from symmf.audit.setting import Method
 from symmf.common.html import render_text
 from symmf.common.shipped import packaged
@@ -77,8 +77,8 @@ def counts_sentence(frame: pd.DataFrame) -> str:
     if said["n"] + said["possible"] < said["total"]:
         names.append("others")
     if said["n"]:
-        keys = [key for key in ("dataset", "name", "row", "n_clusters") if key in frame]
-        worst = excluded.groupby(keys, sort=False)[["margin_ac", "margin_any"]].min()
+        by_pair = excluded.groupby(pair_keys(frame), sort=False)
+        worst = by_pair[["margin_ac", "margin_any"]].min()
         any_runs = (worst["margin_ac"] > 0) | (worst["margin_any"] > 1e-6)
         said["any_runs"] = int(any_runs.sum())
         names.append("any_runs")

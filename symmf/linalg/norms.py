@@ -83,7 +83,7 @@ def _lanczos(M: LinearOperator, **options: Any) -> float:
 
 @dataclass(slots=True)
 class BlockPower:
-    """Estimate of sigma = ||H H^T - M||_2 by a warm-started block power iteration.
+    """Estimate of sigma = ||H H^T - M||_2 by simultaneous iteration (Bauer 1957).
 
     A few orthonormal vectors V are kept between iterations. Their products with M
     ride as extra columns of the product M H that the solver needs anyway; here only

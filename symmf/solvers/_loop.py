@@ -161,7 +161,7 @@ class _Monitor:
 
     def _has_diverged(self) -> bool:
         """Whether an error is no number, or far above the start and the zero matrix."""
-        limit = _PUBLISHED_DIVERGENCE if self.problem.published else _DIVERGENCE
+        limit = _PUBLISHED_DIVERGENCE if self.solver.published else _DIVERGENCE
         pairs = zip(self.trace[-1][:2], self.trace[0][:2], strict=True)
         return any(
             not np.isfinite(value) or value > limit * max(1.0, first)

@@ -1,14 +1,54 @@
-"""Starting points."""
+"""Starting points: given or drawn."""
 
 from __future__ import annotations
+
+from typing import Any
 
 import numpy as np
 
 from symmf.common.notation import FloatArray
+from symmf.common.validation import check_name
+from symmf.errors import InputError
 from symmf.linalg import inner
-from symmf.solvers.base import Problem
+from symmf.solvers.base import Problem, Solver
 
 STARTS = ("normal", "scaled", "uniform", "symm_mean")
+
+
+def first_factor(
+    problem: Problem,
+    method: Solver,
+    H0: Any,
+    kind: str | None,
+    rng: np.random.Generator,
+) -> FloatArray:
+    """Return H_0: the one that is given, or one of the kind asked for."""
+    if H0 is not None:
+        return given_factor("H0", H0, problem)
+    if kind is None:
+        kind = (method.published and method.published_start) or method.start
+    check_name("start", kind, STARTS)
+    if method.one_shot:
+        return np.zeros((problem.n, problem.k), problem.M.dtype)
+    return draw_start(problem, rng, kind)
+
+
+def given_factor(name: str, H: Any, problem: Problem) -> FloatArray:
+    """Copy a given start in the precision of M."""
+    try:
+        if np.iscomplexobj(H):
+            raise TypeError("half of it would be dropped")
+        H = np.array(H, dtype=problem.M.dtype, order="C")
+    except (TypeError, ValueError):
+        raise InputError(f"{name} must be an array of real numbers.") from None
+    shape = problem.n, problem.k
+    if H.shape != shape:
+        raise InputError(
+            f"{name} must have shape {shape} (rows of M, k); it has {H.shape}."
+        )
+    if not np.isfinite(H).all():
+        raise InputError(f"{name} has NaN or infinite entries.")
+    return np.asarray(H)
 
 
 def draw_start(problem: Problem, rng: np.random.Generator, kind: str) -> FloatArray:

@@ -37,7 +37,6 @@ class Problem:
     constraint: Constraint = field(default_factory=Constraint)
     #: 0 disables every tolerance stop
     tol: float = 1e-6
-    published: bool = False
 
     @property
     def n(self) -> int:

@@ -8,7 +8,6 @@ from typing import Any, Literal
 
 import numpy as np
 
-from symmf.common.notation import FloatArray
 from symmf.common.seeds import RandomState, as_generator
 from symmf.common.validation import (
     check_name,
@@ -23,7 +22,7 @@ from symmf.errors import InputError
 from symmf.linalg.threads import one_thread
 from symmf.similarity.operators import SymmetricOperator
 from symmf.solvers._loop import run
-from symmf.solvers._start import STARTS, draw_start
+from symmf.solvers._start import first_factor, given_factor
 from symmf.solvers.base import Callback, Factorization, Problem, Solver, Start
 from symmf.solvers.low_rank import columns_for, warm_start
 from symmf.solvers.registry import SOLVERS, SolverName
@@ -127,7 +126,6 @@ def factorize(
         k=int(k),
         constraint=method.choose(asked),
         tol=float(tol),
-        published=method.published,
     )
     problem.constraint.check(n, problem.k)
     method.check(problem)
@@ -138,10 +136,10 @@ def factorize(
     rng = as_generator(random_state)
 
     def fit() -> Factorization:
-        first = _start(problem, method, H0, start, rng)
+        first = first_factor(problem, method, H0, start, rng)
         second = None
         if method.split:
-            second = first.copy() if P0 is None else _given("P0", P0, operator, k)
+            second = first.copy() if P0 is None else given_factor("P0", P0, problem)
         begin = Start(H=first, P=second, rng=rng)
         warm = None
         if columns is not None:
@@ -212,38 +210,3 @@ def _check_range(M: SymmetricOperator) -> None:
         f"The entries of M are so {size} that their squares are out of the range of "
         "floating-point numbers. Multiply M by a constant: H only scales with its root."
     )
-
-
-def _start(
-    problem: Problem,
-    method: Solver,
-    H0: Any,
-    kind: str | None,
-    rng: np.random.Generator,
-) -> FloatArray:
-    if H0 is not None:
-        return _given("H0", H0, problem.M, problem.k)
-    if kind is None:
-        kind = (method.published and method.published_start) or method.start
-    check_name("start", kind, STARTS)
-    if method.one_shot:
-        return np.zeros((problem.n, problem.k), problem.M.dtype)
-    return draw_start(problem, rng, kind)
-
-
-def _given(name: str, H: Any, M: SymmetricOperator, k: int) -> FloatArray:
-    """Copy a given start in the precision of M."""
-    try:
-        if np.iscomplexobj(H):
-            raise TypeError("half of it would be dropped")
-        H = np.array(H, dtype=M.dtype, order="C")
-    except (TypeError, ValueError):
-        raise InputError(f"{name} must be an array of real numbers.") from None
-    if H.shape != (M.shape[0], k):
-        raise InputError(
-            f"{name} must have shape {(M.shape[0], k)} (rows of M, k); "
-            f"it has {H.shape}."
-        )
-    if not np.isfinite(H).all():
-        raise InputError(f"{name} has NaN or infinite entries.")
-    return np.asarray(H)

@@ -10,9 +10,8 @@ from symmf.common.validation import check_choice, check_number
 from symmf.constraints import CONSTRAINTS
 from symmf.errors import InputError
 from symmf.linalg import inner, largest_eigenvalue, spectral_norm
-from symmf.solvers._line_search import quartic_step
 from symmf.solvers._one_hot import coordinate_moves
-from symmf.solvers._points import Momentum, Point
+from symmf.solvers._points import Momentum, Point, quartic_step
 from symmf.solvers._step_bound import StepBound
 from symmf.solvers.base import Iterates, Problem, Solver, Start, Stop, hold
 

@@ -21,20 +21,23 @@ from symmf.solvers.sym_hals import SymHALS
 from symmf.solvers.symnmf_anls import SymNMFANLS
 
 SOLVERS: dict[str, type[Solver]] = {
-    "projected_gradient": ProjectedGradient,
-    "columnwise": Columnwise,
-    "eigen": Eigen,
-    "fixed_step": FixedStep,
-    "sym_anls": SymANLS,
-    "sym_hals": SymHALS,
-    "newton": Newton,
-    "symnmf_anls": SymNMFANLS,
-    "admm": ADMM,
-    "procrustes": Procrustes,
-    "coordinate_descent": CoordinateDescent,
-    "bsum": BSUM,
-    "pgncg": PGNCG,
-    "snmpbb": SNMPBB,
+    kind.name: kind
+    for kind in (
+        ProjectedGradient,
+        Columnwise,
+        Eigen,
+        FixedStep,
+        SymANLS,
+        SymHALS,
+        Newton,
+        SymNMFANLS,
+        ADMM,
+        Procrustes,
+        CoordinateDescent,
+        BSUM,
+        PGNCG,
+        SNMPBB,
+    )
 }
 
 # For editors, which offer these where a name is asked for.

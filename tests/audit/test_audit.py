@@ -251,9 +251,9 @@ def test_two_classes_too_large_to_enumerate():
     [
         ({"pool": (5,)}, "at least two whole numbers"),
         ({"pool": (5, 0)}, "at least two whole numbers"),
-        ({"n_classes": 3}, "cannot have 3 of 2 classes"),
-        ({"n_clusters": 0}, "clusters must be at least 1"),
-        ({"runs": 0}, "runs must be at least 1"),
+        ({"n_classes": 3}, "classes of a run must be .* <= 2, not 3"),
+        ({"n_clusters": 0}, "clusters must be"),
+        ({"runs": 0}, "runs must be"),
     ],
 )
 def test_settings_that_make_no_sense(change, message):
@@ -264,9 +264,9 @@ def test_settings_that_make_no_sense(change, message):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"ac": 97.5}, "AC must lie between 0 and 1.*divide percentages"),
-        ({"nmi": -0.1}, "NMI must lie between 0 and 1"),
-        ({"ac": math.nan}, "AC must lie"),
+        ({"ac": 97.5}, "AC .*not a percentage.* <= 1, not 97.5"),
+        ({"nmi": -0.1}, "NMI"),
+        ({"ac": math.nan}, "AC"),
         ({"decimals": 0}, "decimals"),
     ],
 )

@@ -76,12 +76,12 @@ def test_a_file_of_pairs(run, tmp_path):
         (("--ac", "0.9"), "needs all of --classes, --ac and --nmi"),
         (("--clusters", "3"), "needs all of"),
         (("--classes", "x,2", "--ac", ".9", "--nmi", ".8"), "'x' under classes"),
-        (("--classes", "5,5", "--ac", "90", "--nmi", ".8"), "divide percentages"),
+        (("--classes", "5,5", "--ac", "90", "--nmi", ".8"), "not a percentage"),
         (("--classes", "5,5", "--ac", "a", "--nmi", ".8"), "'a' under ac"),
         (("--classes", "5", "--ac", ".9", "--nmi", ".8"), "at least two"),
         ((*SCORES, "--classes", f"{'9' * 400},5"), "samples in all"),
         ((*SCORES, "--classes", "3*1000000000"), "classes and"),
-        ((*SCORES, "--classes", "10,10", "--runs", "1000000000"), "at most 10,000"),
+        ((*SCORES, "--classes", "10,10", "--runs", "1000000000"), "<= 10000"),
         ((*PAIR, "--runs", "many"), "'many' under runs"),
         (("mine", *PAIR), "not several of them"),
     ],
@@ -96,26 +96,21 @@ def test_bad_input_is_a_sentence(run, args, message):
     [
         ("classes,ac\n5 5,0.9\n", r"lacks \['nmi'\]"),
         ("classes,ac,nmi,size\n", r"unknown columns \['size'\]"),
-        ("classes,ac,nmi\n5 5,0.9,0.8\n5 5,1.9,0.8\n", "line 3: AC must lie"),
+        ("classes,ac,nmi\n5 5,0.9,0.8\n5 5,1.9,0.8\n", "line 3: AC "),
         ("classes,ac,nmi\n", "holds no pairs"),
-        ("", "lacks"),
-        (f"classes,ac,nmi\n{'1' * 200_000},0.9,0.8\n", "not readable as a table"),
-        (f"classes,ac,{'n' * 200_000}\n", "line 1: not readable as a table"),
+        ("", "not a CSV file in UTF-8"),
+        (f"classes,ac,nmi\n{'1' * 200_000},0.9,0.8\n", "under classes is not a whole"),
+        (f"classes,ac,{'n' * 200_000}\n", "lacks"),
+        ("\xff", "not a CSV file in UTF-8"),
     ],
 )
 def test_bad_files_are_named_with_the_line(run, tmp_path, content, message):
     path = tmp_path / "pairs.csv"
-    path.write_text(content)
-    with pytest.raises(InputError, match=message):
+    path.write_text(content, encoding="latin-1")
+    with pytest.raises(InputError, match=message) as caught:
         run("--pairs", path)
-
-
-def test_other_files_and_a_file_beside_a_pair(run, tmp_path):
-    path = tmp_path / "pairs.csv"
-    path.write_bytes(b"\xff\xfe")
-    with pytest.raises(InputError, match="not a UTF-8 text file"):
-        run("--pairs", path)
-    with pytest.raises(InputError, match="either --pairs or a single pair"):
+    assert len(str(caught.value)) < 1000
+    with pytest.raises(InputError, match="not several of them"):
         run("--pairs", path, *PAIR)
 
 

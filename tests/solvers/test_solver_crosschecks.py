@@ -11,7 +11,7 @@ from symmf.errors import InputError
 from symmf.similarity import as_operator
 from symmf.solvers import Problem
 from symmf.solvers._coupling import Coupling, coupling_bound
-from symmf.solvers._line_search import quartic_step
+from symmf.solvers._points import quartic_step
 
 
 @pytest.fixture
