@@ -74,7 +74,7 @@ def checked(source: str, value: Any) -> AnyMatrix:
     if value.ndim != 2:
         raise DataError(
             f"{source} holds an array of shape {value.shape}; a matrix with one sample "
-            "per row is needed. Another array of the file is chosen with --variable."
+            "per row is needed."
         )
     if min(value.shape) == 0:
         raise DataError(f"{source} holds an empty matrix, {value.shape}.")
@@ -123,11 +123,12 @@ def _text(item: Any) -> str:
 
 
 def _parse_npy(path: Path) -> dict[str, Any]:
-    return {"": np.load(path, allow_pickle=False)}
+    # numpy.load would take anything else for a pickle, and advise to trust it.
+    with path.open("rb") as file:
+        return {"": np.lib.format.read_array(file, allow_pickle=False)}
 
 
 def _parse_npz(path: Path) -> dict[str, Any]:
-    # numpy would take anything else for a pickle, and advise to trust it.
     if not zipfile.is_zipfile(path):
         raise DataError(f"{path} is not an NPZ archive.")
     with np.load(path, allow_pickle=False) as archive:

@@ -14,13 +14,16 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import pandas as pd
 
 from symmf.common.notation import FloatArray
 from symmf.errors import DataError, InputError
 from symmf.io.columns import (
     SURELY_LEVELS,
     Column,
+    are_compact_dates,
     as_feature,
+    is_called_id,
     is_counter,
     is_missing,
     is_named_id,
@@ -37,10 +40,6 @@ _FAR_APART = 10.0
 # Fewer lines than this are points, whatever they look like.
 _FEW_LINES = 5
 _Rows = npt.NDArray[np.intp]
-_PARSED = {
-    "dates": "read as dates, in days",
-    "amounts": "read as numbers, without signs of currency or unit",
-}
 
 
 @dataclass(slots=True, kw_only=True)
@@ -146,15 +145,12 @@ def choose_columns(
     _refuse_mistakes(table, left, categories)
     if not columns:
         left = _without_useless(left, categories, warnings)
+        warnings += filter(None, (_doubt(table, feature) for feature in left))
     left = _words(table, left, categories, notes)
     if not left:
         raise DataError(_nothing_left(table, notes, warnings))
     rows = _complete_rows(table, left, missing, notes)
-    notes += [
-        f"Column {feature.name!r} was {_PARSED[feature.kind]}."
-        for feature in left
-        if feature.kind in _PARSED
-    ]
+    notes += [_how_parsed(table, f) for f in left if f.kind in ("amounts", "dates")]
     same = [feature for feature in left if feature.constant]
     if same and len(same) < len(left):
         plural, has = ("s", "have") if len(same) > 1 else ("", "has")
@@ -169,7 +165,7 @@ def choose_columns(
     found = UserMatrix(
         X=_matrix(left, names, rows),
         names=names,
-        ids=_of_rows(ids, rows),
+        ids=None if ids is None else [ids[i] for i in rows],
         id_name=id_name,
         kept=table.kept(rows) if keep else None,
         comma=table.comma,
@@ -182,7 +178,7 @@ def choose_columns(
     if "" in classes:
         where = table.where(classes.index(""), at["labels"][0])
         raise DataError(f"{where}: the label is missing.")
-    return found.with_labels(table.source, _of_rows(classes, rows) or [])
+    return found.with_labels(table.source, [classes[i] for i in rows])
 
 
 def far_apart(X: FloatArray, names: Sequence[str]) -> tuple[str, str, float] | None:
@@ -318,10 +314,37 @@ def _refuse_mistakes(table: Table, left: list[_Feature], categories: str) -> Non
             if not is_missing(text) and not is_number(text, comma=table.comma)
         )
         raise DataError(
-            f"{table.where(i, feature.at)}: {values[i][:60]!r} is not a number. Leave "
-            f"the column out (--drop {name}), or take it as names of the rows (--id "
-            f"{name}) or as known classes (--labels {name})."
+            f"{table.where(i, feature.at)}: {values[i][:60]!r} is not a number. "
+            "Correct it (an empty cell is a missing value), leave the column out "
+            f"(--drop {name}), or take it as names of the rows (--id {name}) or as "
+            f"known classes (--labels {name})."
         )
+
+
+def _doubt(table: Table, feature: _Feature) -> str:
+    """Say why numbers may be no measurements; an empty text if they look like some."""
+    if feature.kind != "numbers":
+        return ""
+    told = f"Column {feature.name!r} holds numbers that may only name things."
+    if are_compact_dates(np.asarray(feature.values)):
+        told = (
+            f"Column {feature.name!r} was read as plain numbers; write dates as "
+            "2020-12-31 to have them read as such."
+        )
+    elif not (table.named and is_called_id(feature.name)):
+        return ""
+    return f"{told} Leave the column out with --drop {feature.option}."
+
+
+def _how_parsed(table: Table, feature: _Feature) -> str:
+    """Say how a column was parsed, of dates by the first of them."""
+    how = "numbers, without signs of currency or unit"
+    if feature.kind == "dates":
+        i = int(np.argmin(feature.gaps))
+        text, day = table.texts(feature.at)[i], np.floor(feature.values[i])
+        shown = f": {text!r} is {np.datetime64(int(day), 'D')}" if day else ""
+        how = f"dates, in days{shown}"
+    return f"Column {feature.name!r} was read as {how}."
 
 
 def _without_useless(
@@ -375,12 +398,12 @@ def _nothing_left(table: Table, notes: list[str], warnings: list[str]) -> str:
 
 def _complete_rows(
     table: Table, left: list[_Feature], missing: str, notes: list[str]
-) -> _Rows | None:
-    """Return the rows to keep, None for all, or refuse missing values."""
+) -> _Rows:
+    """Return the rows to keep, or refuse missing values."""
     gaps = np.column_stack([feature.gaps for feature in left])
     incomplete = gaps.any(axis=1)
     if missing == "median" or not incomplete.any():
-        return None
+        return np.arange(table.n)
     count = f"{np.count_nonzero(incomplete)} of {table.n} rows"
     if missing == "error":
         i = int(np.argmax(incomplete))
@@ -399,22 +422,17 @@ def _complete_rows(
     return np.flatnonzero(~incomplete)
 
 
-def _matrix(left: list[_Feature], names: list[str], rows: _Rows | None) -> Any:
+def _matrix(left: list[_Feature], names: list[str], rows: _Rows) -> Any:
     """Return an array of numbers, or a data frame if there are words or gaps."""
-    plain = not any(feature.kind == "words" for feature in left)
-    if plain and (rows is not None or not any(f.gaps.any() for f in left)):
-        X = np.column_stack([np.asarray(feature.values) for feature in left])
-        return X if rows is None else X[rows]
-    import pandas as pd
-
-    columns = {
-        name: np.array([text or None for text in feature.values], dtype=object)
+    columns = [
+        np.array([text or None for text in feature.values], dtype=object)[rows]
         if isinstance(feature.values, list)
-        else feature.values
-        for name, feature in zip(names, left, strict=True)
-    }
-    frame = pd.DataFrame(columns)
-    return frame if rows is None else frame.iloc[rows].reset_index(drop=True)
+        else feature.values[rows]
+        for feature in left
+    ]
+    if not any(f.kind == "words" or f.gaps[rows].any() for f in left):
+        return np.column_stack(columns)
+    return pd.DataFrame(dict(zip(names, columns, strict=True)))
 
 
 def _told_apart(names: list[str]) -> list[str]:
@@ -427,10 +445,6 @@ def _told_apart(names: list[str]) -> list[str]:
             again = f"{name} ({number})"
         told[again] = None
     return list(told)
-
-
-def _of_rows(texts: list[str] | None, rows: _Rows | None) -> list[str] | None:
-    return texts if texts is None or rows is None else [texts[i] for i in rows]
 
 
 def _listed(features: Sequence[_Feature]) -> str:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 #: cells that stand for a missing value
 MISSING = {
     *("", "na", "n/a", "#n/a", "n.a.", "nan", "null", "none", "missing"),
-    *("?", "-", "."),
+    *("?", "-", ".", "#div/0!", "#name?", "#null!", "#num!", "#ref!", "#value!"),
 }
 #: numbers, NaN where they are missing; or words, "" where they are missing
 Column: TypeAlias = "FloatArray | list[str]"
@@ -42,8 +42,9 @@ _CURRENCY = r"[$\u20ac\u00a3\u00a5\u20b9]|USD|EUR|GBP"
 # decimal sign. In brackets it is negative, as accountants write.
 _AMOUNTS = {
     comma: re.compile(
-        rf"(?P<bracket>\()?\s*(?P<sign>[+-]?)\s*(?P<currency>{_CURRENCY})?\s*"
-        rf"(?P<minus>-?)(?P<digits>\d{{1,3}}(?:{group}\d{{2,3}})*{group}\d{{3}}|\d+)"
+        rf"(?P<bracket>\()?\s*(?P<sign>[+\u2212-]?)\s*(?P<currency>{_CURRENCY})?\s*"
+        r"(?P<minus>[\u2212-]?)"
+        rf"(?P<digits>\d{{1,3}}(?:{group}\d{{2,3}})*{group}\d{{3}}|\d+)"
         rf"(?:{point}(?P<decimals>\d+))?\s*"
         rf"(?P<unit>%|{_CURRENCY}|[^\W\d_]{{1,3}})?(?(bracket)\))"
     )
@@ -52,11 +53,13 @@ _AMOUNTS = {
         (True, r"[.'\u2019\s]", ","),
     )
 }
-_DATE_FORMATS = (
+_DAYS = (
     *("%Y-%m-%d", "%Y/%m/%d", "%Y-%m", "%d.%m.%Y", "%m/%d/%Y", "%d/%m/%Y", "%m/%d/%y"),
     *("%d-%b-%Y", "%d %b %Y", "%b %d %Y", "%b %d, %Y", "%B %d, %Y", "%d %B %Y"),
-    *("%b %Y", "%B %Y", "%d.%m.%y", "%H:%M", "%H:%M:%S", "ISO8601"),
+    *("%b %Y", "%B %Y", "%d.%m.%y"),
 )
+_TIMES = ("%H:%M", "%H:%M:%S", "%I:%M %p", "%I:%M:%S %p")
+_INSTANTS = (*_TIMES, "ISO8601", *(f"{day} {time}" for time in _TIMES for day in _DAYS))
 _LIKE_A_DATE = re.compile(
     r"\d{1,4}[-/.:]\d{1,2}([-/.:]\d{1,4})?.*|.*[A-Za-z]{3}.*\d{4}"
 )
@@ -139,7 +142,8 @@ def amounts(cells: Sequence[str], *, comma: bool = False) -> FloatArray | None:
         units.add(match["currency"] or match["unit"] or "")
         digits = re.sub(r"\D", "", match["digits"])
         value = float(f"{digits}.{match['decimals'] or 0}")
-        negative = "-" in match["sign"] + match["minus"] or match["bracket"]
+        signs = {match["sign"], match["minus"]}
+        negative = signs & {"-", "\u2212"} or match["bracket"]
         values[i] = -value if negative else value
     named = {unit for unit in units if unit}
     # A letter at some of the numbers is a mistake: 3O.
@@ -169,7 +173,7 @@ def dates(cells: Sequence[str]) -> FloatArray | None:
     known = texts.dropna().drop_duplicates()
     if known.empty or not _LIKE_A_DATE.fullmatch(known.iloc[0]):
         return None
-    for order in _DATE_FORMATS:
+    for order in _INSTANTS if ":" in known.iloc[0] else (*_DAYS, "ISO8601"):
         if pd.to_datetime(known.iloc[:50], format=order, errors="coerce").isna().any():
             continue
         found = pd.to_datetime(texts, format=order, errors="coerce", utc=True)
@@ -177,8 +181,26 @@ def dates(cells: Sequence[str]) -> FloatArray | None:
             # Nanoseconds, in which pandas computes, end in the year 2262.
             instants = found.dt.tz_convert(None).to_numpy("datetime64[us]")
             values = (instants - np.datetime64(0, "us")) / np.timedelta64(1, "D")
-            return values % 1 if order.startswith("%H") else values
+            return values % 1 if order in _TIMES else values
     return None
+
+
+def are_compact_dates(values: FloatArray) -> bool:
+    """Tell whether numbers are dates such as 20201231, which are no distances.
+
+    Examples
+    --------
+    >>> are_compact_dates(np.array([20201231.0, np.nan] + [19990101] * 4))
+    True
+    """
+    import pandas as pd
+
+    known = values[~np.isnan(values)]
+    if len(known) < _FEW or not (1900_01_01 <= known.min() <= known.max() < 2100_01_01):
+        return False
+    texts = [f"{value:.15g}" for value in known]
+    found = pd.to_datetime(texts, format="%Y%m%d", errors="coerce")
+    return bool(found.notna().all())
 
 
 def is_counter(values: Any) -> bool:
@@ -192,11 +214,15 @@ def is_counter(values: Any) -> bool:
     return len(values) >= _FEW and bool(np.all(np.diff(values) == 1))
 
 
+def is_called_id(name: str) -> bool:
+    """Tell whether a column is called like one that names things."""
+    return bool(_ID_WORDS.search(name.lower()) or re.search(r"[a-z]I[dD]$", name))
+
+
 def is_named_id(name: str, values: FloatArray) -> bool:
     """Tell whether numbers only name rows: an id by name, whole, never twice."""
-    if not (_ID_WORDS.search(name.lower()) or re.search(r"[a-z]I[dD]$", name)):
-        return False
-    if len(values) < _FEW or not np.all(values == np.floor(values)):
+    whole = len(values) >= _FEW and np.all(values == np.floor(values))
+    if not (whole and is_called_id(name)):
         return False
     # Beyond 2**53 numbers that differ may be the same float.
     long = np.abs(values).min() > 2**53

@@ -8,7 +8,7 @@ from scipy import sparse
 
 from symmf.common.notation import FloatArray
 from symmf.errors import DataError
-from symmf.io.columns import is_number, to_numbers
+from symmf.io.columns import as_feature, is_number
 from symmf.io.samples import UserMatrix
 from symmf.io.table import Table
 
@@ -65,10 +65,10 @@ def graph_of(table: Table) -> UserMatrix:
 
 def _weights(table: Table) -> FloatArray:
     """Return the third column, of finite numbers that are not negative."""
-    cells, comma = table.texts(2), table.comma
-    weights = to_numbers(cells, comma=comma)
-    if weights is None:
-        i = next(i for i, cell in enumerate(cells) if not is_number(cell, comma=comma))
+    weights, kind = as_feature(table.columns[2], comma=table.comma)
+    if isinstance(weights, list) or kind == "dates":
+        cells = table.texts(2)
+        i = next((i for i, c in enumerate(cells) if not is_number(c)), 0)
         raise DataError(f"{table.where(i, 2)}: {cells[i][:40]!r} is no weight.")
     wrong = ~(weights >= 0) | np.isinf(weights)
     if wrong.any():

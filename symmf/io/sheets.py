@@ -95,12 +95,8 @@ def parse_excel(path: Path, sheet: str | None = None) -> dict[str, Any]:
             f"{path} does not fit in memory. Look for a cell far off the others, or "
             "store the table as Parquet."
         ) from None
-    # Where a table begins elsewhere than at the first cell, or below a title.
+    # Where a table begins elsewhere than at the first cell.
     cells = cells.dropna(axis=1, how="all").dropna(axis=0, how="all")
-    while cells.shape[1] > 1 and cells.iloc[0, 1:].isna().all():
-        titles = cells.iloc[0].dropna()
-        notes += [f"{str(title)[:40]!r} was left out as a title." for title in titles]
-        cells = cells.iloc[1:].dropna(axis=1, how="all")
     return {
         "lines": [int(i) + 1 for i in cells.index],
         "rows": cells.where(cells.notna(), "").astype(str).to_numpy(object).tolist(),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import re
+from collections import Counter
 from itertools import islice, pairwise
 from statistics import mode
 
@@ -22,11 +23,11 @@ _LOOK_FOR_SEPARATOR = 100
 _SEPARATORS = ("\t", ";", ",", "|")
 # A first line by which spreadsheets say it.
 _SAID = re.compile(r"sep=([,;|\t])\s*")
-# 3,14 and 1.234,50 EUR, but not $1,234.
-_WITH_COMMA = re.compile(
-    r"\s*[+-]?\d+,\d+([eE][+-]?\d+)?\s*|\D{0,4}\d+(\.\d{3})*,\d\d?\s*\D{0,4}"
-)
-_WITH_POINT = re.compile(r"\s*[+-]?\d*\.\d+([eE][+-]?\d+)?\s*")
+# 3,14 and 1.234,50 EUR: digits with points and commas, perhaps a power of ten.
+_DIGITS = re.compile(r"\D{0,4}?(\d[\d.,]*\d|\.\d+)([eE][+-]?\d+)?\s*\D{0,4}")
+# 1,234 and 1,234,567: the sign may group thousands, or must.
+_ONE_GROUP = re.compile(r"[1-9]\d{0,2}[.,]\d{3}")
+_GROUPS = re.compile(r"\d{1,3}([.,])\d{3}(\1\d{3})+")
 
 #: (line number, cells)
 Row = tuple[int, list[str]]
@@ -71,15 +72,30 @@ def _widths(lines: list[str], sign: str) -> list[int]:
     return [len(row) for row in rows]
 
 
-def without_titles(rows: list[Row], notes: list[str]) -> list[Row]:
-    """Leave out lines of one text above a wider table, such as a title."""
+def without_titles(rows: list[Row], unit: str, notes: list[str]) -> list[Row]:
+    """Leave out rows of one text, in the first cell, above a wider table: titles."""
     width = mode(len(cells) for _, cells in rows) if rows else 0
     for i, (line, cells) in enumerate(rows):
-        held = [cell.strip() for cell in cells if cell.strip()]
-        if width < 2 or len(held) != 1 or len(cells) == width or is_number(held[0]):
+        title = cells[0].strip()
+        if width < 2 or not title or any(map(str.strip, cells[1:])) or is_number(title):
             return rows[i:]
-        notes.append(f"Line {line} ({held[0][:40]!r}) was left out as a title.")
+        notes.append(f"{unit.title()} {line} ({title[:40]!r}) was left out as a title.")
     return rows
+
+
+def with_corner(rows: list[Row]) -> list[Row]:
+    """Complete a first line that is one cell shorter than all others.
+
+    Such a line, as R writes it, has no name above the names of the rows; or all other
+    lines end with a separator.
+    """
+    (line, head), body = rows[0], [cells for _, cells in rows[1:]]
+    if not body or {len(cells) for cells in body} != {len(head) + 1}:
+        return rows
+    if not any(cells[-1].strip() for cells in body):
+        return [(line, [*head, ""]), *rows[1:]]
+    named = len({cells[0] for cells in body}) == len(body)
+    return [(line, ["", *head]), *rows[1:]] if named else rows
 
 
 def has_decimal_comma(
@@ -89,23 +105,44 @@ def has_decimal_comma(
     if asked is not None:
         if asked not in (".", ","):
             raise InputError(f"--decimal is '.' or ',', not {asked!r}.")
-        if asked == "," and separator == ",":
-            raise InputError(
-                "The cells are separated by commas, so the comma cannot be the decimal "
-                "sign too. Write the table with ';' or tabs between cells."
-            )
         return asked == ","
-    if separator == ",":
-        return False
     cells = [cell for _, row in rows[:200] for cell in row]
-    commas = sum(bool(_WITH_COMMA.fullmatch(cell)) for cell in cells)
-    points = sum(bool(_WITH_POINT.fullmatch(cell)) for cell in cells)
-    if commas and not points:
+    shown = Counter(map(_decimal_sign, cells))
+    if shown["."]:
+        return False
+    # Between commas a cell such as "1,234" has thousands.
+    perhaps = shown["1,234"] and not shown["1.234"] and separator != ","
+    if shown[","] or perhaps:
         notes.append(
             "The decimal sign was taken to be a comma; use --decimal . if it is not."
         )
         return True
+    if shown["1.234"] and separator == ";":
+        cell = next(cell for cell in cells if _decimal_sign(cell) == "1.234")
+        notes.append(
+            f"{cell.strip()!r} was read with a decimal point; use --decimal , if the "
+            "point groups thousands."
+        )
     return False
+
+
+def _decimal_sign(cell: str) -> str:
+    """Return the decimal sign of a number, or 1,234 or 1.234 if it may group digits.
+
+    Examples
+    --------
+    >>> [_decimal_sign(cell) for cell in ("1.234,5 EUR", "$1,234", "1.234.567", "x")]
+    [',', '1,234', ',', '']
+    """
+    found = _DIGITS.fullmatch(cell.strip())
+    signs = re.sub(r"\d", "", found[1]) if found else ""
+    if found is None or not signs:
+        return ""
+    last, other = signs[-1], "." if signs[-1] == "," else ","
+    if len(signs) > 1 and signs.count(last) > 1:
+        return other if _GROUPS.fullmatch(found[1]) else ""
+    alone = len(signs) == 1 and not found[2] and _ONE_GROUP.fullmatch(found[1])
+    return f"1{last}234" if alone else last
 
 
 def has_names(rows: list[Row], source: str, comma: bool, notes: list[str]) -> bool:

@@ -21,6 +21,8 @@ TABLES = (".csv", ".tsv", ".tab", ".txt", ".dat", ".data")
 ARRAYS = (".npy", ".npz", ".mat", ".h5", ".hdf5", ".mtx", ".mtx.gz")
 SHEETS = (".parquet", ".pq", ".xlsx")
 _EDGES = (".edges", ".edgelist")
+# Endings of files that hold others.
+_PACKED = (".gz", ".zip", ".bz2", ".xz", ".zst", ".7z", ".tar", ".tgz")
 #: texts that may have a document in each line
 LINES = (".txt", ".text", ".md")
 STDIN = Path("-")
@@ -84,6 +86,10 @@ def open_source(path: Path, *, format: str | None = None) -> Source:
     ending = _ending(path)
     if check_file(path, largest=LARGEST_TEXT if is_text(ending) else LARGEST) == 0:
         raise DataError(f"{path} is empty.")
+    if ending in _PACKED:
+        raise DataError(
+            f"{path} is compressed. Unpack it first, and give the file that it holds."
+        )
     if format is None and not (is_text(ending) or ending in (*ARRAYS, *SHEETS)):
         known = ", ".join((*TABLES, *SHEETS, *ARRAYS, *_EDGES))
         raise DataError(

@@ -23,6 +23,7 @@ from symmf.io.sniff import (
     has_decimal_comma,
     has_names,
     has_names_of_edges,
+    with_corner,
     without_titles,
 )
 from symmf.io.source import lines_of
@@ -56,14 +57,13 @@ class Table:
         column = self.columns[j]
         return column if isinstance(column, list) else as_texts(column)
 
-    def kept(self, rows: Iterable[int] | None) -> list[list[str]]:
-        """Return all cells of some rows, or of all, the names first."""
+    def kept(self, rows: Iterable[int]) -> list[list[str]]:
+        """Return all cells of some rows, the names first."""
         columns = [self.texts(j) for j in range(len(self.names))]
         names = self.names
         if self.index is not None:
             names, columns = [self.index[0], *names], [self.index[1], *columns]
-        chosen = range(self.n) if rows is None else rows
-        return [names, *([column[i] for column in columns] for i in chosen)]
+        return [names, *([column[i] for column in columns] for i in rows)]
 
     def where(self, i: int, j: int) -> str:
         """Say where a cell stands."""
@@ -141,9 +141,10 @@ def table_of(
         If it is empty or ragged.
     """
     notes = list(notes)
-    first = without_titles(list(islice(rows, LOOK)), notes)
+    first = without_titles(list(islice(rows, LOOK)), unit, notes)
     if not first:
         raise DataError(f"{source} is empty.")
+    first = with_corner(first)
     comma = has_decimal_comma(first, separator, decimal, notes)
     if header is not None:
         named = header
@@ -166,13 +167,16 @@ def table_of(
         body.append([cell.strip() for cell in cells])
     if not body:
         raise DataError(f"{source} has a line of names and no data.")
+    columns = [list(column) for column in zip(*body, strict=True)]
     if not named:
         head = [str(j) for j in range(1, len(head) + 1)]
+    # Without a name and a value it is what a separator at the end of lines makes.
+    there = [j for j, name in enumerate(head) if name.strip() or any(columns[j])]
     return Table(
         source=source,
-        names=[name.strip() or f"column {j}" for j, name in enumerate(head, start=1)],
+        names=[head[j].strip() or f"column {j + 1}" for j in there],
         named=named,
-        columns=[list(column) for column in zip(*body, strict=True)],
+        columns=[columns[j] for j in there],
         lines=lines,
         unit=unit,
         comma=comma,
@@ -186,14 +190,11 @@ def _rows(text: str, source: str, separator: str | None) -> Iterator[Row]:
     A line that begins with # is a comment above the table, and below only if a space
     follows: #N/A is a cell.
     """
-    lines = lines_of(text)
-    rows: Iterable[Row]
+    lines: Iterable[str] = lines_of(text)
     if separator is None:
-        rows = enumerate(map(str.split, lines), start=1)
-    else:
-        rows = _cells(lines, source, separator)
+        lines = (" ".join(line.split()) for line in lines)
     comment = "#"
-    for line, cells in rows:
+    for line, cells in _cells(lines, source, separator or " "):
         begin = cells[0].strip() if cells else ""
         skipped = begin == "#" or begin.startswith(comment)
         # Spreadsheets may say in line 1 what separates the cells.
