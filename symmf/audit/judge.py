@@ -248,16 +248,13 @@ def _multiple_exists(pair: Pair) -> bool:
 
 def _with_witness(found: PairVerdict) -> PairVerdict:
     """Look for tables that show an undecided pair to be possible."""
-    pair, setting = found.pair, found.pair.setting
+    pair = found.pair
     witness = find_witness(
-        setting.pool,
-        setting.n_classes,
-        setting.n_clusters,
+        pair.setting,
         ac=pair.ac,
         nmi=pair.nmi,
         tolerance=pair.rounding,
         average=found.average,
-        runs=setting.runs or 10,
     )
     if witness is None:
         return found

@@ -18,6 +18,7 @@ import numpy as np
 from scipy.spatial import cKDTree
 
 from symmf.audit.contingency import AVERAGES, expand, table_scores
+from symmf.audit.setting import Setting
 from symmf.common.notation import FloatArray
 from symmf.common.seeds import generator
 from symmf.metrics import accuracy, nmi
@@ -60,11 +61,7 @@ def independent_scores(C: Contingency, average: str) -> tuple[float, float]:
 
 
 def verified(
-    tables: Sequence[tuple[int, Contingency]],
-    pool: Sequence[int],
-    n_classes: int,
-    n_clusters: int,
-    average: str,
+    tables: Sequence[tuple[int, Contingency]], setting: Setting, average: str
 ) -> Witness | None:
     """Return the witness if every table is admissible, with independent means."""
     total_ac = total_nmi = 0.0
@@ -72,8 +69,10 @@ def verified(
     for count, C in tables:
         sizes = Counter(sum(row) for row in C)
         used = sum(any(column) for column in zip(*C, strict=True))
-        drawn_from_pool = all(Counter(pool)[s] >= k for s, k in sizes.items())
-        if not drawn_from_pool or len(C) != n_classes or used > n_clusters:
+        drawn_from_pool = all(Counter(setting.pool)[s] >= k for s, k in sizes.items())
+        if not drawn_from_pool or len(C) != setting.n_classes:
+            return None
+        if used > setting.n_clusters:
             return None
         if min(min(row) for row in C) < 0:
             return None
@@ -84,27 +83,21 @@ def verified(
 
 
 def find_witness(
-    pool: Sequence[int],
-    n_classes: int,
-    n_clusters: int,
+    setting: Setting,
     *,
     ac: float,
     nmi: float,
     tolerance: float,
     average: str = "arithmetic",
-    runs: int = 10,
 ) -> Witness | None:
-    """Look for ``runs`` tables whose means are within ``tolerance`` of a pair.
+    """Look for tables, one a run, whose means are within ``tolerance`` of a pair.
 
     Parameters
     ----------
-    pool : sequence of int
-        Sizes of the classes from which each run draws.
-    n_classes, n_clusters : int
-        Classes in a run, and the largest number of clusters.
+    setting : Setting
+        Of ten runs where it allows any number.
     ac, nmi, tolerance : float
     average : str
-    runs : int
 
     Returns
     -------
@@ -113,23 +106,26 @@ def find_witness(
 
     Examples
     --------
-    >>> found = find_witness([72] * 10, 10, 10, ac=0.674, nmi=0.624, tolerance=5e-4)
+    >>> setting = Setting(pool=(72,) * 10, n_classes=10, n_clusters=10)
+    >>> found = find_witness(setting, ac=0.674, nmi=0.624, tolerance=5e-4)
     >>> found.runs, round(found.ac, 3), round(found.nmi, 3)
     (10, 0.674, 0.624)
     """
-    library = _library(tuple(pool), n_classes, n_clusters)
+    pool, n_clusters = list(setting.pool), setting.n_clusters
+    library = _library(setting.pool, setting.n_classes, n_clusters)
     target = np.array([ac, nmi])
     points = library.points(average)
     allowed = SAFETY * tolerance
-    rng = generator("audit refinement", list(pool), n_classes, n_clusters, ac, nmi)
-    for mixture in _mixtures(points, target, runs, allowed):
+    parts = pool, setting.n_classes, n_clusters, ac, nmi
+    rng = generator("audit refinement", *parts)
+    for mixture in _mixtures(points, target, setting.runs or 10, allowed):
         tables = [(count, library.tables[i]) for count, i in mixture]
         if _distance(tables, target, average) > allowed:
             tables = _refined(tables, target, average, allowed, n_clusters, rng)
         if _distance(tables, target, average) > allowed:
             continue
         frozen = [(count, tuple(map(tuple, C.tolist()))) for count, C in tables]
-        witness = verified(frozen, pool, n_classes, n_clusters, average)
+        witness = verified(frozen, setting, average)
         if witness is not None and witness.deviation(ac, nmi) <= tolerance:
             return witness
     return None

@@ -40,6 +40,12 @@ def allowed_threads() -> int:
     wanted = os.environ.get("OMP_NUM_THREADS", "")
     if wanted.isdigit() and int(wanted) > 0:
         return int(wanted)
+    return _usable_cores()
+
+
+@cache
+def _usable_cores() -> int:
+    """Count once: files of the system are read for it, longer than a block takes."""
     return int(joblib.cpu_count())
 
 

@@ -8,7 +8,7 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 from scipy import sparse
 
-from symmf.common.notation import AnyMatrix, FloatArray
+from symmf.common.notation import AnyMatrix
 from symmf.common.validation import (
     check_columns,
     check_name,
@@ -92,13 +92,9 @@ def scaled_gram(X: AnyMatrix, *, floor: float = 0.1) -> Gram:
     """
     check_number("floor", floor, least=0)
     features = RowFeatures(X)
-    return Gram(features.with_scaled_rows(gram_scale(Gram(features).degrees, floor)))
-
-
-def gram_scale(degrees: FloatArray, floor: float) -> FloatArray:
-    """Return 1 / sqrt(d), d floored at a share of the median of all d."""
+    degrees = Gram(features).degrees
     least = max(floor * float(np.median(degrees)), 1e-12)
-    return np.asarray(1 / np.sqrt(np.maximum(degrees, least)))
+    return Gram(features.with_scaled_rows(1 / np.sqrt(np.maximum(degrees, least))))
 
 
 def cosine_power(

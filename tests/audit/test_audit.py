@@ -282,22 +282,21 @@ def test_unknown_normalisation():
 
 def test_verification_refuses_tables_that_are_not_admissible():
     good = ((72, 0), (0, 72))
-    assert isinstance(verified([(3, good)], (72, 72), 2, 2, "max"), Witness)
-    assert verified([(1, ((71, 0), (0, 72)))], (72, 72), 2, 2, "max") is None
-    assert verified([(1, ((73, -1), (0, 72)))], (72, 72), 2, 2, "max") is None
-    assert verified([(1, good)], (72, 72), 2, 1, "max") is None
-    assert verified([(1, good)], (72, 50), 2, 2, "max") is None
+    assert isinstance(verified([(3, good)], TWO, "max"), Witness)
     split = ((36, 36, 0), (0, 0, 72))
-    assert verified([(1, split)], (72, 72), 2, 2, "max") is None
+    for C in ((71, 0), (0, 72)), ((73, -1), (0, 72)), split:
+        assert verified([(1, C)], TWO, "max") is None
+    for change in ({"n_clusters": 1}, {"pool": (72, 50)}):
+        assert verified([(1, good)], replace(TWO, **change), "max") is None
 
 
 def test_search_is_deterministic_and_admits_defeat(monkeypatch):
     monkeypatch.setattr(audit_witness, "REFINEMENT_STEPS", 100)
     options = {"ac": 0.9, "nmi": 0.819, "tolerance": 5e-4, "average": "min"}
-    sizes = (90, 45, 30, 15, 300)
-    first, second = (find_witness(sizes, 2, 2, **options) for _ in range(2))
+    drawn = replace(TWO, pool=(90, 45, 30, 15, 300))
+    first, second = (find_witness(drawn, **options) for _ in range(2))
     assert first == second
-    assert find_witness((72, 72), 2, 2, ac=0.6, nmi=0.99, tolerance=5e-4) is None
+    assert find_witness(TWO, ac=0.6, nmi=0.99, tolerance=5e-4) is None
 
 
 @pytest.fixture(scope="module")

@@ -343,11 +343,3 @@ def test_smallest_are_those_of_a_stable_sort(D, q):
     expected = np.argsort(D, axis=1, kind="stable")[:, :q]
     assert np.array_equal(index, expected)
     assert np.array_equal(value, np.take_along_axis(D, expected, axis=1))
-
-
-@pytest.mark.parametrize("levels", [1, 3, 1000])
-def test_smallest_of_long_rows_with_ties(levels):
-    D = np.random.default_rng(0).integers(0, levels, (150, 700)).astype(float)
-    D[3, 600:] = np.inf
-    expected = np.argsort(D, axis=1, kind="stable")[:, :10]
-    assert np.array_equal(smallest(D, 10)[0], expected)

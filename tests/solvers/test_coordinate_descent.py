@@ -9,19 +9,6 @@ from symmf import factorize
 from symmf.solvers.coordinate_descent import quartic_minimiser
 
 
-@pytest.fixture
-def rng():
-    return np.random.default_rng(3)
-
-
-@pytest.fixture
-def M(rng):
-    """Mixed signs, well separated leading eigenvalues."""
-    X = rng.standard_normal((18, 3)) * [3, 2, 1.5]
-    noise = rng.standard_normal((18, 18))
-    return X @ X.T + 0.2 * (noise + noise.T)
-
-
 @given(a=st.floats(-50, 50), b=st.floats(-50, 50))
 def test_the_quartic_of_an_entry_is_minimised(a, b):
     x = quartic_minimiser(a, b)
@@ -59,12 +46,3 @@ def test_one_sweep_of_coordinate_descent(M, rng):
             H[i, j] = minimize_scalar(f, bounds=bounds, method="bounded").x
     np.testing.assert_allclose(fit.H, H, atol=1e-3)
     assert fit.error[1] * np.sum(M**2) <= reference.objective(M, H) + 1e-6
-
-
-def test_coordinate_descent_agrees_with_projected_gradient(M):
-    first = factorize(
-        M, 3, constraint="nonnegative", random_state=0, max_iter=1000, tol=0
-    )
-    near = first.H + 0.01 * np.random.default_rng(0).random(first.H.shape)
-    fit = factorize(M, 3, solver="coordinate_descent", H0=near, max_iter=100, tol=0)
-    assert fit.error[-1] == pytest.approx(first.error[-1], abs=1e-6)

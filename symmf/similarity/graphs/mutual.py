@@ -31,6 +31,7 @@ from symmf.similarity.graphs.normalise import (
     THIN_FEATURES,
     NormalisedGraph,
     normalised,
+    rows_of_entries,
 )
 
 # A local scale is at least this share of the median one.
@@ -141,13 +142,14 @@ def mutual_graph(
         found = nearest_neighbours(X, most)
     else:
         found = Neighbours.of_blocks([(np.arange(n), D)], n, most)
-    distance, index = np.sqrt(found.squared_distance), found.index
+    index = found.index[:, :q]
+    dense = (m > 1) & (m >= m[index].sum(axis=1))
     s = found.local_scales(local, floor=0.0)
-    dense = (m > 1) & (m >= m[index[:, :q]].sum(axis=1))
-    s[dense] = np.minimum(s[dense], np.median(s[index[dense, :q]], axis=1))
+    s[dense] = np.minimum(s[dense], np.median(s[index[dense]], axis=1))
     s = np.maximum(s, max(_SCALE_FLOOR * float(np.median(s)), 1e-300))
     # A distance of 0 would be no edge.
-    near = directed(index[:, :q], np.maximum(distance[:, :q], 1e-300))
+    distance = np.maximum(np.sqrt(found.squared_distance[:, :q]), 1e-300)
+    near = directed(index, distance)
     near.sort_indices()
     # The smaller of both directions is 0 where one is missing.
     edges = sparse.csr_array(near.minimum(sparse.csr_array(near.T)))
@@ -155,12 +157,10 @@ def mutual_graph(
     edges.eliminate_zeros()
     if tree:
         edges = sparse.csr_array(edges.maximum(_spanning_tree(X, D, near)))
-    rows = np.repeat(np.arange(n), np.diff(edges.indptr))
-    weights = np.exp(-(edges.data**2) / (s[rows] * s[edges.indices]))
-    edges.data = np.maximum(weights, weight_floor)
+    _weigh(edges, s, weight_floor)
     # The tree joins one copy to one row, whatever the number of copies.
     single = _across(edges, dense)
-    edges.data[single] /= (m[rows] * m[edges.indices])[single]
+    edges.data[single] /= (m[rows_of_entries(edges)] * m[edges.indices])[single]
     edges.eliminate_zeros()
     if counts is not None:
         # Of few rows each joins itself too: else M has few positive eigenvalues.
@@ -187,10 +187,15 @@ def _spanning_tree(X: AnyMatrix, D: FloatArray | None, near: Any) -> Any:
     return tree.maximum(tree.T)
 
 
+def _weigh(edges: Any, s: FloatArray, weight_floor: float) -> None:
+    """Turn distances into self-tuning weights, in place."""
+    weights = np.exp(-(edges.data**2) / (s[rows_of_entries(edges)] * s[edges.indices]))
+    edges.data = np.maximum(weights, weight_floor)
+
+
 def _across(edges: Any, dense: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
     """Return which stored edges join a row of many copies to one of few."""
-    rows = np.repeat(np.arange(len(dense)), np.diff(edges.indptr))
-    return np.asarray(dense[rows] != dense[edges.indices])
+    return np.asarray(dense[rows_of_entries(edges)] != dense[edges.indices])
 
 
 def few_rows(n: int, n_neighbors: int, local_neighbor: int) -> tuple[int, int]:

@@ -12,6 +12,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 from scipy import sparse
 
 from symmf.common.notation import AnyMatrix, FloatArray
@@ -97,6 +98,10 @@ def normalised(
 def scaled(W: Any, scale: FloatArray) -> Any:
     """Return S W S of a sparse W, S = diag(scale); exactly symmetric if W is."""
     W = sparse.csr_array(W, copy=True)
-    rows = np.repeat(np.arange(W.shape[0]), np.diff(W.indptr))
-    W.data *= scale[rows] * scale[W.indices]
+    W.data *= scale[rows_of_entries(W)] * scale[W.indices]
     return W
+
+
+def rows_of_entries(W: Any) -> npt.NDArray[np.intp]:
+    """Return the row of every stored entry of a CSR matrix."""
+    return np.repeat(np.arange(W.shape[0]), np.diff(W.indptr))
