@@ -22,9 +22,15 @@ from scripts.fuzz.harness import Case
 from scripts.fuzz.process import LOST, free_port, wait_for_port
 
 COMMANDS = ("run", "tables", "cluster", "fetch", "merge")
+_KINDS = list(itertools.product(COMMANDS, faults.CALLS[:-1]))
+# Every kind of call early, its other errors later.
 CASES = [
-    *itertools.product(COMMANDS, faults.CALLS[:-1], faults.ERRORS),
-    *itertools.product(COMMANDS, ("memory",), (errno.ENOMEM,)),
+    *((command, "memory", errno.ENOMEM) for command in COMMANDS),
+    *(
+        (*kind, faults.ERRORS[(number + shift) % len(faults.ERRORS)])
+        for shift in range(len(faults.ERRORS))
+        for number, kind in enumerate(_KINDS)
+    ),
 ]
 # Few enough calls that all of them can fail.
 FEW = ("--set", "n_clusters=[2]", "--jobs", 1, "--quiet")

@@ -1,0 +1,114 @@
+"""Defects put into the code: the tests of a room must see each of them.
+
+A mutant that survives is a test that is missing, or changes nothing that can be seen.
+"""
+
+from __future__ import annotations
+
+import ast
+import functools
+import os
+import random
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+from scripts.fuzz.harness import Case
+from scripts.fuzz.process import ROOT
+
+# The tests of each room.
+ROOMS = {
+    "symmf/common": ("tests/common", "symmf/common"),
+    "symmf/experiment/store": (
+        "tests/experiment/test_store.py", "tests/experiment/test_trials_table.py",
+        "tests/experiment/test_damaged_results.py",
+        "tests/experiment/test_runner_tools.py", "symmf/experiment/store",
+    ),
+    "symmf/metrics.py": ("tests/test_metrics.py", "symmf/metrics.py"),
+    "symmf/constraints.py": ("tests/test_constraints.py", "symmf/constraints.py"),
+    "symmf/clustering/labels": (
+        "tests/clustering/test_labels.py", "tests/clustering/test_labels_kmeans.py",
+        "symmf/clustering/labels",
+    ),
+}  # fmt: skip
+_OTHER: dict[type, type] = {
+    ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE, ast.GtE: ast.Gt,
+    ast.Eq: ast.NotEq, ast.NotEq: ast.Eq, ast.In: ast.NotIn, ast.NotIn: ast.In,
+    ast.Is: ast.IsNot, ast.IsNot: ast.Is, ast.Add: ast.Sub, ast.Sub: ast.Add,
+    ast.Mult: ast.Add, ast.Div: ast.Mult, ast.And: ast.Or, ast.Or: ast.And,
+}  # fmt: skip
+# Tests that go on for so long hang, which is seen.
+_SECONDS = 300
+
+
+def mutants(tree: ast.AST) -> Iterator[tuple[ast.AST, str, object]]:
+    """Yield each node that may change, the name of its field, and the other value."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Compare) and type(node.ops[0]) in _OTHER:
+            yield node, "ops", [_OTHER[type(node.ops[0])](), *node.ops[1:]]
+        elif isinstance(node, ast.BinOp | ast.BoolOp) and type(node.op) in _OTHER:
+            yield node, "op", _OTHER[type(node.op)]()
+        elif isinstance(node, ast.Constant) and isinstance(node.value, int | float):
+            flipped = isinstance(node.value, bool)
+            yield node, "value", not node.value if flipped else node.value + 1
+        elif isinstance(node, ast.If | ast.While | ast.IfExp):
+            yield node, "test", ast.UnaryOp(ast.Not(), node.test)
+        elif isinstance(node, ast.Return) and node.value is not None:
+            yield node, "value", None
+
+
+@functools.cache
+def places() -> list[tuple[str, Path, int]]:
+    """Return room, file and number of every mutant, in an order that mixes them."""
+    found = []
+    for room in ROOMS:
+        for path in sorted((ROOT / room).rglob("*.py")) or [ROOT / room]:
+            count = sum(1 for _ in mutants(ast.parse(path.read_text())))
+            found += [(room, path.relative_to(ROOT), i) for i in range(count)]
+    return random.Random(0).sample(found, len(found))
+
+
+def live(case: Case) -> None:
+    """Put one defect into a copy of the project, and run the tests of its room."""
+    room, path, number = places()[case.index % len(places())]
+    copied = shutil.ignore_patterns("__pycache__", "tests-data")
+    for name in ("symmf", "tests", "configs", "scripts"):
+        shutil.copytree(ROOT / name, case.folder / name, ignore=copied)
+    for each in ("pyproject.toml", "results", "docs", "README.md", "setup.py"):
+        (case.folder / each).symlink_to(ROOT / each)
+    tree = ast.parse((ROOT / path).read_text())
+    node, field, other = list(mutants(tree))[number]
+    before = ast.unparse(node)
+    setattr(node, field, other)
+    after = ast.unparse(ast.fix_missing_locations(node))
+    (case.folder / path).write_text(ast.unparse(tree))
+    seen = _tests_fail(case.folder, ROOMS[room])
+    case.notes[f"killed in {room}" if seen else f"survived in {room}"] += 1
+    if not seen:
+        change = f"{before.splitlines()[0]} as {after.splitlines()[0]}"
+        case.notes[f"{path}:{getattr(node, 'lineno', 0)}: {change}"] += 1
+
+
+def check() -> None:
+    """Where nothing was changed the tests must pass, or all mutants would be seen."""
+    for room, tests in ROOMS.items():
+        if _tests_fail(ROOT, tests):
+            raise AssertionError(f"The tests of {room} fail without a defect.")
+
+
+def _tests_fail(folder: Path, tests: tuple[str, ...]) -> bool:
+    chosen = ["-x", "-q", "-p", "no:cacheprovider", "-m", "not slow and not network"]
+    try:
+        done = subprocess.run(
+            [sys.executable, "-m", "pytest", *chosen, *tests],
+            cwd=folder,
+            env=os.environ | {"PYTHONPATH": str(folder)},
+            capture_output=True,
+            timeout=_SECONDS,
+            check=False,
+        )
+    except subprocess.TimeoutExpired:
+        return True
+    return done.returncode != 0
