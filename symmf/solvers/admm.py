@@ -8,7 +8,6 @@ from typing import ClassVar
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 
-from symmf.common.notation import FloatArray
 from symmf.common.validation import check_number
 from symmf.linalg import inner, spectral_norm, trace_split_objective
 from symmf.solvers._coupling import tied
@@ -88,12 +87,14 @@ class ADMM(Solver):
         while True:
             yield Iterate(X, Y, merit=split, MP=MY)
             beta = factor / rho * max(split, 0.0)
-            if self.published:
-                Y = _nonnegative_step(Y, MY, multiplier, rho, beta, X)
-            else:
-                Y = _nonnegative_step(X, M.matmat(X), multiplier, rho, beta, Y)
+            # The Y-step takes X and the old Y; the released code exchanges them.
+            given, old = (Y, X) if self.published else (X, Y)
+            Q, B = tied(given.T, (MY if self.published else M.matmat(X)).T, rho)
+            Q[np.diag_indices_from(Q)] += beta
+            Y = nnls_bpp(Q, B - multiplier.T + beta * old.T, old.T).T
             MY = M.matmat(Y)
-            X = _free_step(Y, MY, multiplier, rho)
+            Q, B = tied(Y.T, MY.T, rho)
+            X = np.asarray(cho_solve(cho_factor(Q), B + multiplier.T).T, dtype=Y.dtype)
             multiplier = multiplier + rho * (Y - X)
             before, split = split, trace_split_objective(M.fro2, X, Y, MY)
             D = X - Y
@@ -109,25 +110,3 @@ class ADMM(Solver):
         if self.rho is None:
             return max(1.0, spectral_norm(problem.M) / 2), 6.0
         return self.rho, 6.0
-
-
-def _nonnegative_step(
-    X: FloatArray,
-    MX: FloatArray,
-    multiplier: FloatArray,
-    rho: float,
-    beta: float,
-    Y: FloatArray,
-) -> FloatArray:
-    """Return the Y-update: least squares in Y >= 0 with two proximal terms."""
-    Q, B = tied(X.T, MX.T, rho)
-    Q[np.diag_indices_from(Q)] += beta
-    return nnls_bpp(Q, B - multiplier.T + beta * Y.T, Y.T).T
-
-
-def _free_step(
-    Y: FloatArray, MY: FloatArray, multiplier: FloatArray, rho: float
-) -> FloatArray:
-    """Return the X-update: least squares without a sign."""
-    Q, B = tied(Y.T, MY.T, rho)
-    return np.asarray(cho_solve(cho_factor(Q), B + multiplier.T).T, dtype=Y.dtype)

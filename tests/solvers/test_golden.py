@@ -38,6 +38,13 @@ def arrays(golden, case, method):
     return inputs, outputs, dict(group.attrs)
 
 
+def run(inputs, **options):
+    """Factor from the recorded start, for fifty iterations unless told."""
+    H0 = next(inputs[name] for name in ("H0_start", "H0", "U0") if name in inputs)
+    options = {"H0": H0, "P0": inputs.get("V0"), "max_iter": 50, "tol": 0} | options
+    return factorize(inputs["X"], H0.shape[1], **options)
+
+
 def assert_follows(trace, expected, rtol, *, slack=1e-14):
     """Compare error traces; ``slack`` is relative to the first value.
 
@@ -54,20 +61,11 @@ def assert_same(H, expected, rtol):
 @groups(*SETS)
 def test_algorithm_2(golden, case, method):
     inputs, outputs, _ = arrays(golden, case, method)
-    X, H0 = inputs["X"], inputs.get("H0_start", inputs["H0"])
-    fit = factorize(
-        X,
-        H0.shape[1],
-        constraint=SETS[method],
-        H0=H0,
-        max_iter=50,
-        tol=0,
-        published=True,
-    )
+    fit = run(inputs, constraint=SETS[method], published=True)
     trace = outputs["trace"]
     if len(trace) == 50:
         # Un-normalised and taken before each update: the last loss is not in it.
-        assert_follows(fit.error[:50] * np.sum(X**2), trace, 1e-13)
+        assert_follows(fit.error[:50] * np.sum(inputs["X"] ** 2), trace, 1e-13)
     else:
         assert_follows(fit.error / 2, trace, 1e-13)
     assert_same(fit.H, outputs["H"], 1e-13)
@@ -83,25 +81,15 @@ COLUMNWISE = {
 @groups(*COLUMNWISE)
 def test_algorithm_1_with_the_printed_update(golden, case, method):
     inputs, outputs, attributes = arrays(golden, case, method)
-    X, H0, mu = inputs["X"], inputs["H0"], float(attributes["lambda"])
-    tol = max(0.0, float(attributes["tol"]))
+    mu, tol = float(attributes["lambda"]), max(0.0, float(attributes["tol"]))
     merits = []
 
     def penalty(iteration):
-        gap = np.sum((iteration.H - iteration.P) ** 2) / np.sum(X**2)
+        gap = np.sum((iteration.H - iteration.P) ** 2) / np.sum(inputs["X"] ** 2)
         merits.append((iteration.split_error + mu * gap) / 2)
 
-    fit = factorize(
-        X,
-        H0.shape[1],
-        solver="columnwise",
-        H0=H0,
-        coupling=mu,
-        max_iter=50,
-        tol=tol,
-        published=True,
-        callback=penalty,
-    )
+    more = {"coupling": mu, "tol": tol, "callback": penalty}
+    fit = run(inputs, solver="columnwise", published=True, **more)
     rtol = COLUMNWISE[method]
     assert fit.n_iter == int(attributes["n_iter"])
     assert_follows(fit.split_error / 2, outputs["trace_pure"], rtol)
@@ -113,17 +101,8 @@ def test_algorithm_1_with_the_printed_update(golden, case, method):
 @pytest.mark.parametrize("case", CASES)
 def test_algorithm_1_stops_where_the_released_code_stops(golden, case):
     inputs, outputs, attributes = arrays(golden, case, "matrixFac_col_tol1e4")
-    X, H0 = inputs["X"], inputs["H0"]
     # The released coupling 1.0 is the default of a published run.
-    fit = factorize(
-        X,
-        H0.shape[1],
-        solver="columnwise",
-        H0=H0,
-        max_iter=50,
-        tol=1e-4,
-        published=True,
-    )
+    fit = run(inputs, solver="columnwise", tol=1e-4, published=True)
     n_iter = int(attributes["n_iter"])
     assert (fit.n_iter, fit.stop) == (n_iter, "tolerance")
     assert_follows(fit.split_error / 2, outputs["trace_pure"][: n_iter + 1], 1e-12)
@@ -133,14 +112,8 @@ def test_algorithm_1_stops_where_the_released_code_stops(golden, case):
 
 def test_algorithm_1_diverges_as_published_and_says_so(golden):
     inputs, outputs, attributes = arrays(golden, "digits", "matrixFac_col_wide")
-    options = {
-        "solver": "columnwise",
-        "H0": inputs["H0"],
-        "coupling": float(attributes["lambda"]),
-        "max_iter": 50,
-        "tol": 0,
-    }
-    fit = factorize(inputs["X"], 10, published=True, **options)
+    options = {"solver": "columnwise", "coupling": float(attributes["lambda"])}
+    fit = run(inputs, published=True, **options)
     assert fit.stop == "diverged"
     assert fit.n_iter >= 10
     for array in (fit.H, fit.P, fit.error, fit.split_error):
@@ -148,7 +121,7 @@ def test_algorithm_1_diverges_as_published_and_says_so(golden):
     expected = outputs["trace_pure"][: fit.n_iter + 1]
     np.testing.assert_allclose(fit.split_error / 2, expected, rtol=1e-10)
     # The transposed update of the default does not diverge from the same start.
-    right = factorize(inputs["X"], 10, **options)
+    right = run(inputs, **options)
     assert right.stop == "max_iter"
     assert right.split_error[-1] < right.split_error[0]
 
@@ -158,18 +131,9 @@ def test_algorithm_1_diverges_as_published_and_says_so(golden):
 def test_sym_anls(golden, case, method, published):
     inputs, outputs, attributes = arrays(golden, case, method)
     gaps = []
-    fit = factorize(
-        inputs["X"],
-        inputs["U0"].shape[1],
-        solver="sym_anls",
-        H0=inputs["U0"],
-        P0=inputs["V0"],
-        coupling=float(attributes["lambda"]),
-        max_iter=50,
-        tol=0,
-        published=published,
-        callback=lambda it: gaps.append(np.sum((it.H - it.P) ** 2)),
-    )
+    more = {"coupling": float(attributes["lambda"]), "published": published}
+    more["callback"] = lambda it: gaps.append(np.sum((it.H - it.P) ** 2))
+    fit = run(inputs, solver="sym_anls", **more)
     assert_follows(fit.split_error / 2, outputs["trace"], 1e-11)
     assert_follows(np.array(gaps), outputs["diff"], 1e-9)
     assert_same(fit.H, outputs["U"], 1e-11)
@@ -179,17 +143,7 @@ def test_sym_anls(golden, case, method, published):
 @groups("NS_ADMM", "NS_ADMM_onM")
 def test_admm_with_the_exchanged_call(golden, case, method):
     inputs, outputs, attributes = arrays(golden, case, method)
-    fit = factorize(
-        inputs["X"],
-        inputs["U0"].shape[1],
-        solver="admm",
-        H0=inputs["U0"],
-        P0=inputs["V0"],
-        rho=float(attributes["rho"]),
-        max_iter=50,
-        tol=0,
-        published=True,
-    )
+    fit = run(inputs, solver="admm", rho=float(attributes["rho"]), published=True)
     assert_follows(fit.split_error / 2, outputs["trace"], 1e-11)
     assert_same(fit.H, outputs["H"], 1e-11)
 
@@ -206,9 +160,8 @@ NEWTON = {
 @groups(*NEWTON)
 def test_newton(golden, case, method):
     inputs, outputs, _ = arrays(golden, case, method)
-    X, H0, T = inputs["X"], inputs["H0"], NEWTON[method]
-    fit = factorize(X, H0.shape[1], solver="newton", H0=H0, max_iter=T, tol=0)
-    trace = outputs["trace"]
+    fit = run(inputs, solver="newton", max_iter=NEWTON[method])
+    X, trace = inputs["X"], outputs["trace"]
     if "kuang" in method:
         # Un-normalised, after each iteration, from traces.
         slack = 1e-14 * np.sum(X**2) / trace[0]
@@ -222,8 +175,7 @@ def test_newton(golden, case, method):
 @groups("symnmf_newton_kuang", "symnmf_newton_kuang_onM")
 def test_newton_stops_where_the_original_stops(golden, case, method):
     inputs, outputs, attributes = arrays(golden, case, method)
-    X, H0 = inputs["X"], inputs["H0"]
-    fit = factorize(X, H0.shape[1], solver="newton", H0=H0, max_iter=10_000, tol=1e-4)
+    fit = run(inputs, solver="newton", max_iter=10_000, tol=1e-4)
     # Their counter includes the iteration in which the test ends the loop.
     assert fit.n_iter == int(attributes["default_iter"]) - 1
     assert fit.stop == "tolerance"
@@ -233,22 +185,19 @@ def test_newton_stops_where_the_original_stops(golden, case, method):
 ANLS = ["symnmf_anls_kuang", "symnmf_anls_kuang_alpha0", "symnmf_anls_kuang_onM"]
 
 
-def anls_options(inputs, attributes):
-    options = {"solver": "symnmf_anls", "H0": inputs["H0"]}
-    if attributes["alpha_passed"] == 0:
-        options["coupling"] = 0.0
-    return options
+def run_anls(inputs, attributes, **options):
+    coupling = 0.0 if attributes["alpha_passed"] == 0 else None
+    return run(inputs, solver="symnmf_anls", coupling=coupling, **options)
 
 
 @groups(*ANLS)
 def test_symnmf_anls(golden, case, method):
     inputs, outputs, attributes = arrays(golden, case, method)
-    X, k = inputs["X"], inputs["H0"].shape[1]
-    options = anls_options(inputs, attributes)
-    fit = factorize(X, k, max_iter=50, tol=0, **options)
+    fit = run_anls(inputs, attributes)
+    size = np.sum(inputs["X"] ** 2)
     # Their objective is a difference of traces: rounded at the size of ||X||^2.
-    slack = 1e-14 * np.sum(X**2) / outputs["trace"][0]
-    trace = fit.split_error[1:] * np.sum(X**2)
+    slack = 1e-14 * size / outputs["trace"][0]
+    trace = fit.split_error[1:] * size
     assert_follows(trace, outputs["trace"], 1e-10, slack=slack)
     assert_same(fit.H, outputs["H"], 1e-10)
 
@@ -256,9 +205,7 @@ def test_symnmf_anls(golden, case, method):
 @groups(*ANLS)
 def test_symnmf_anls_stops_where_the_original_stops(golden, case, method):
     inputs, outputs, attributes = arrays(golden, case, method)
-    X, k = inputs["X"], inputs["H0"].shape[1]
-    options = anls_options(inputs, attributes)
-    fit = factorize(X, k, max_iter=10_000, tol=1e-3, **options)
+    fit = run_anls(inputs, attributes, max_iter=10_000, tol=1e-3)
     assert (fit.n_iter, fit.stop) == (int(attributes["default_iter"]), "tolerance")
     assert_same(fit.H, outputs["default_H"], 1e-10)
 
@@ -287,9 +234,7 @@ def test_a_shorter_run_is_the_beginning_of_a_longer_one(golden, solver, options)
 @pytest.mark.parametrize("step_scale", [1.0, 0.5])
 def test_the_default_step_agrees_with_the_published_one(golden, step_scale):
     """With exact norms the safeguard changes nothing for an unconstrained run."""
-    X = golden["digits/matrixFac/inputs/X"][()]
-    H0 = golden["digits/matrixFac/inputs/H0"][()]
-    options = {"H0": H0, "max_iter": 50, "tol": 0, "step_scale": step_scale}
-    published = factorize(X, 3, published=True, **options)
-    default = factorize(X, 3, sigma="exact", **options)
+    inputs, *_ = arrays(golden, "digits", "matrixFac")
+    published = run(inputs, step_scale=step_scale, published=True)
+    default = run(inputs, step_scale=step_scale, sigma="exact")
     np.testing.assert_allclose(default.error, published.error, rtol=1e-10)
