@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
+from symmf import factorize
 from symmf.constraints import CONSTRAINTS
 from symmf.similarity import Gram, RowFeatures, regularise
 from symmf.solvers import SOLVERS
@@ -33,6 +34,12 @@ def planted(n=24, k=3, seed=0, noise=0.05):
     y = np.arange(n) % k
     X = np.eye(k)[y] + noise * rng.standard_normal((n, k))
     return X @ X.T, y
+
+
+def run(solver, constraint=None, *, noise=0.05, **more):
+    """Factor the planted similarity: one seed, and no tolerance unless told."""
+    given = {"random_state": 0, "tol": 0} | options(solver, constraint) | more
+    return factorize(planted(noise=noise)[0], 3, **given)
 
 
 def start(n=24, k=3, seed=1):

@@ -1,6 +1,7 @@
 """What every solver promises, tested over the registry."""
 
 import pickle
+from itertools import islice
 
 import numpy as np
 import pytest
@@ -10,6 +11,7 @@ from helpers.solver_cases import (
     every_solver,
     options,
     planted,
+    run,
     start,
 )
 
@@ -48,25 +50,22 @@ def test_a_given_start_is_iterate_zero(solver, constraint):
 
 @every_pair
 def test_same_seed_same_bits(solver, constraint):
-    M, _ = planted()
     fits = [
-        factorize(M, 3, random_state=7, max_iter=12, **options(solver, constraint))
-        for _ in range(2)
+        run(solver, constraint, random_state=7, max_iter=12, tol=1e-6) for _ in range(2)
     ]
     assert np.array_equal(fits[0].H, fits[1].H)
     assert np.array_equal(fits[0].error, fits[1].error)
     assert fits[0].stop == fits[1].stop
-    other = factorize(M, 3, random_state=8, max_iter=2, **options(solver, constraint))
+    other = run(solver, constraint, random_state=8, max_iter=2)
     if not SOLVERS[solver].one_shot:
         assert not np.array_equal(fits[0].error[:1], other.error[:1])
 
 
 @every_solver
 def test_solvers_and_results_pickle(solver):
-    M, _ = planted()
     kind = SOLVERS[solver]()
     assert pickle.loads(pickle.dumps(kind)) == kind
-    fit = factorize(M, 3, solver=kind, random_state=0, max_iter=3)
+    fit = run(kind, max_iter=3)
     again = pickle.loads(pickle.dumps(fit))
     assert np.array_equal(again.H, fit.H)
     assert again.stop is fit.stop
@@ -83,18 +82,10 @@ def test_solvers_cannot_be_changed(solver):
 
 @every_pair
 def test_iterates_are_feasible(solver, constraint):
-    M, _ = planted(noise=0.4)
     feasible = as_constraint(constraint)
     seen = []
-    factorize(
-        M,
-        3,
-        random_state=0,
-        max_iter=15,
-        tol=0,
-        callback=lambda it: seen.append((it.H, it.P)),
-        **options(solver, constraint),
-    )
+    keep = {"callback": lambda it: seen.append((it.H, it.P))}
+    run(solver, constraint, noise=0.4, max_iter=15, **keep)
     assert len(seen) == (2 if SOLVERS[solver].one_shot else 16)
     for H, P in seen[1:]:
         assert H.shape == (24, 3)
@@ -119,20 +110,12 @@ def values(solver, M, constraint, H0, *, steps, **more):
     problem = Problem(
         M=as_operator(M), k=H0.shape[1], constraint=as_constraint(constraint), tol=0
     )
-    found = []
-    for iterate in method.iterates(
-        problem,
-        Start(
-            H=H0.copy(),
-            P=H0.copy() if method.split else None,
-            rng=np.random.default_rng(0),
-        ),
-    ):
-        f = iterate.merit if iterate.merit is not None else iterate.objective
-        found.append(f)
-        if len(found) > steps or (method.one_shot and len(found) == 2):
-            break
-    return np.array(found)
+    P0 = H0.copy() if method.split else None
+    begin = Start(H=H0.copy(), P=P0, rng=np.random.default_rng(0))
+    iterates = islice(method.iterates(problem, begin), 2 if method.one_shot else steps)
+    return np.array(
+        [one.objective if one.merit is None else one.merit for one in iterates]
+    )
 
 
 @pytest.mark.parametrize(("solver", "constraint"), MONOTONE)
@@ -145,7 +128,7 @@ def test_monotone_where_promised(solver, constraint, seed):
     H0 = set_.start(rng, 20, 4) * (3.0 if set_.cone else 1.0)
     # A growing coupling changes what is decreased.
     more = {"coupling": "bound"} if solver == "columnwise" else {}
-    f = values(solver, M, constraint, H0, steps=40, **more)
+    f = values(solver, M, constraint, H0, steps=41, **more)
     assert np.isfinite(f).all()
     # The trace form resolves 1e-16 ||M||^2, and sums a few of them.
     slack = 1e-12 * np.sum(M**2)
@@ -204,6 +187,4 @@ def test_exact_nonnegative_factors_are_fixed_points(solver):
 @pytest.mark.parametrize("start_name", ["normal", "scaled", "uniform", "symm_mean"])
 @every_solver
 def test_every_start_can_be_asked_for(solver, start_name):
-    M, _ = planted()
-    fit = factorize(M, 3, solver=solver, start=start_name, random_state=0, max_iter=2)
-    assert np.isfinite(fit.H).all()
+    assert np.isfinite(run(solver, start=start_name, max_iter=2).H).all()

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from helpers.solver_cases import every_pair, every_solver, options, planted
+from helpers.solver_cases import every_pair, every_solver, options, planted, run
 
 from symmf import factorize
 from symmf.similarity.operators import as_operator
@@ -14,15 +14,7 @@ from symmf.solvers.base import Iterate
 def test_the_trace_is_complete(solver, constraint):
     M, _ = planted(noise=0.3)
     seen = []
-    fit = factorize(
-        M,
-        3,
-        random_state=0,
-        max_iter=9,
-        tol=0,
-        callback=seen.append,
-        **options(solver, constraint),
-    )
+    fit = run(solver, constraint, noise=0.3, max_iter=9, callback=seen.append)
     expected = 1 if SOLVERS[solver].one_shot else 9
     assert fit.n_iter == expected
     assert len(fit.error) == len(fit.seconds) == len(seen) == expected + 1
@@ -54,10 +46,7 @@ def test_without_a_tolerance_exactly_max_iter_iterations_run(solver, constraint)
 
 @every_pair
 def test_a_tolerance_ends_the_run(solver, constraint):
-    M, _ = planted(noise=0.3)
-    fit = factorize(
-        M, 3, random_state=0, max_iter=20_000, tol=1e-3, **options(solver, constraint)
-    )
+    fit = run(solver, constraint, noise=0.3, max_iter=20_000, tol=1e-3)
     if fit.constraint.exact:
         assert fit.stop in (Stop.tolerance, Stop.stalled)
         assert fit.n_iter < 20_000
@@ -65,30 +54,19 @@ def test_a_tolerance_ends_the_run(solver, constraint):
 
 @every_pair
 def test_a_callback_can_stop(solver, constraint):
-    M, _ = planted()
-    fit = factorize(
-        M,
-        3,
-        random_state=0,
-        tol=0,
-        callback=lambda it: it.iteration == 1,
-        **options(solver, constraint),
-    )
+    fit = run(solver, constraint, callback=lambda it: it.iteration == 1)
     assert (fit.n_iter, fit.stop) == (1, Stop.callback)
 
 
 @every_solver
 def test_what_a_callback_does_to_its_arrays_changes_nothing(solver):
-    M, _ = planted()
-
     def spoil(it):
         it.H[:] = np.nan
         if it.P is not None:
             it.P[:] = np.nan
 
-    more = {"random_state": 0, "max_iter": 5, "tol": 0, "solver": solver}
-    spoiled = factorize(M, 3, callback=spoil, **more)
-    assert np.array_equal(spoiled.H, factorize(M, 3, **more).H)
+    spoiled = run(solver, max_iter=5, callback=spoil)
+    assert np.array_equal(spoiled.H, run(solver, max_iter=5).H)
 
 
 @every_pair
@@ -98,10 +76,7 @@ def test_the_time_limit_is_honoured(solver, constraint, monkeypatch):
 
     ticks = iter(range(10**6))
     monkeypatch.setattr(loop.time, "perf_counter", lambda: float(next(ticks)))
-    M, _ = planted()
-    fit = factorize(
-        M, 3, random_state=0, tol=0, max_seconds=2.5, **options(solver, constraint)
-    )
+    fit = run(solver, constraint, max_seconds=2.5)
     if SOLVERS[solver].one_shot:
         assert fit.stop == Stop.tolerance
         return
@@ -112,24 +87,21 @@ def test_the_time_limit_is_honoured(solver, constraint, monkeypatch):
 
 @every_solver
 def test_ctrl_c_hands_over_what_there_is(solver):
-    M, _ = planted()
     last = 0 if SOLVERS[solver].one_shot else 3
 
     def press(it):
         if it.iteration == last + 1:
             raise KeyboardInterrupt
 
-    more = {"solver": solver, "random_state": 0, "tol": 0}
     with pytest.raises(KeyboardInterrupt) as caught:
-        factorize(M, 3, callback=press, **more)
+        run(solver, callback=press)
     assert isinstance(caught.value, Interrupted)
     fit = caught.value.fit
     assert fit.stop == Stop.interrupted
     # The callback is asked after an iterate is kept.
     assert fit.n_iter == last + 1
     assert len(fit.error) == len(fit.seconds) == fit.n_iter + 1
-    whole = factorize(M, 3, max_iter=last + 1, **more)
-    assert np.array_equal(fit.H, whole.H)
+    assert np.array_equal(fit.H, run(solver, max_iter=last + 1).H)
 
 
 def test_ctrl_c_in_mid_iteration_gives_the_last_whole_one(monkeypatch):
@@ -168,19 +140,11 @@ def test_the_tolerance_must_be_met_twice_in_a_row():
 
 
 def test_a_fit_is_shown_on_one_line():
-    M, _ = planted()
-    fit = factorize(M, 3, random_state=0, max_iter=4, tol=0)
-    shown = repr(fit)
+    shown = repr(run("projected_gradient", max_iter=4))
     assert "\n" not in shown
     assert len(shown) < 100
     assert "projected_gradient" in shown
     assert "4 iterations" in shown
-
-
-def test_a_solver_is_called_as_the_registry_calls_it():
-    assert {name: kind.name for name, kind in SOLVERS.items()} == {
-        name: name for name in SOLVERS
-    }
 
 
 def test_of_several_starts_the_one_with_the_smallest_error_is_kept():
