@@ -172,6 +172,24 @@ def check_number(
     raise InputError(f"{name} must be {allowed}, not {shown(value)}.")
 
 
+def check_number_or_name(
+    name: str, value: object, names: Sequence[str], **bounds: Any
+) -> None:
+    """Raise unless the parameter is one of some names, or a number within bounds.
+
+    Examples
+    --------
+    >>> check_number_or_name("step", "safe", ["safe"], above=0)
+    >>> check_number_or_name("step", 0, ["safe"], above=0)
+    Traceback (most recent call last):
+    symmf.errors.InputError: step must be a finite number > 0, not 0.
+    """
+    if names and isinstance(value, str):
+        check_choice(f"{name}, unless it is a number,", value, names)
+    else:
+        check_number(name, value, **bounds)
+
+
 def shown(value: object) -> str:
     """Return ``repr(value)``, cut if it is long.
 

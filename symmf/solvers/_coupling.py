@@ -7,8 +7,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from symmf.common.notation import FloatArray
-from symmf.common.validation import is_number, shown
-from symmf.errors import InputError
 from symmf.linalg import (
     inner,
     smallest_eigenvalue,
@@ -110,11 +108,3 @@ class Coupling:
             return False
         self.value = min(_GROWTH * self.value, self.limit)
         return True
-
-
-def check_coupling(wanted: object, *, names: tuple[str, ...]) -> None:
-    """Refuse a coupling that is neither a number >= 0 nor one of the names."""
-    valid = wanted in names if isinstance(wanted, str) else is_number(wanted)
-    if not valid or (is_number(wanted) and wanted < 0):
-        known = "".join(f" or {name!r}" for name in names)
-        raise InputError(f"coupling must be a number >= 0{known}, not {shown(wanted)}.")

@@ -8,11 +8,11 @@ from typing import ClassVar
 import numpy as np
 
 from symmf.common.notation import FloatArray
-from symmf.common.validation import check_choice
+from symmf.common.validation import check_choice, check_number_or_name
 from symmf.constraints import Constraint, Nonnegative
 from symmf.linalg import dense_objective, trace_split_objective
 from symmf.similarity.operators import DenseOperator
-from symmf.solvers._coupling import Coupling, check_coupling, coupled_objective
+from symmf.solvers._coupling import Coupling, coupled_objective
 from symmf.solvers._hals import sweep_pairs
 from symmf.solvers.base import Iterate, Iterates, Problem, Rest, Solver, Start, Stop
 
@@ -82,7 +82,7 @@ class Columnwise(Solver):
 
     def check(self, _problem: Problem) -> None:
         """Say which parameter does not fit."""
-        check_coupling(self._coupling, names=("bound", "adaptive"))
+        check_number_or_name("coupling", self._coupling, ["bound", "adaptive"], least=0)
         check_choice("sigma_n", self.sigma_n, ("lanczos", "free"))
 
     def choose(self, asked: Constraint) -> Constraint:

@@ -13,8 +13,6 @@ from symmf.common.validation import (
     check_name,
     check_number,
     check_options,
-    is_whole,
-    shown,
 )
 from symmf.constraints import ConstraintLike, as_constraint
 from symmf.distributed.operators import operator_of
@@ -179,11 +177,7 @@ def as_solver(solver: str | Solver, options: Mapping[str, Any]) -> Solver:
 def _check_sizes(
     n: int, k: int, max_iter: int, tol: float, max_seconds: float | None
 ) -> None:
-    if not is_whole(k) or not 1 <= k <= n:
-        raise InputError(
-            f"k must be a whole number between 1 and n = {n} (rows of M), "
-            f"not {shown(k)}."
-        )
+    check_number("k", k, least=1, most=n, whole=True)
     check_number("max_iter", max_iter, least=0, whole=True)
     check_number("tol", tol, least=0)
     if max_seconds is not None:

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from symmf.common.validation import check_choice, check_number
+from symmf.common.validation import check_number_or_name
 from symmf.constraints import CONSTRAINTS
 from symmf.linalg import spectral_norm
 from symmf.solvers._points import Point
@@ -48,10 +48,7 @@ class FixedStep(Solver):
 
     def check(self, _problem: Problem) -> None:
         """Refuse a step that is neither positive nor "safe"."""
-        if isinstance(self.step, str):
-            check_choice("step, unless it is a number,", self.step, ("safe",))
-        else:
-            check_number("step", self.step, above=0)
+        check_number_or_name("step", self.step, ["safe"], above=0)
 
     def iterates(self, problem: Problem, start: Start) -> Iterates:
         """Yield H_0, H_1, ..."""

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from symmf.common.notation import FloatArray
-from symmf.common.validation import check_choice, check_number
+from symmf.common.validation import check_number_or_name
 from symmf.similarity.operators import DenseOperator, SymmetricOperator
 from symmf.solvers._loop import run
 from symmf.solvers.base import Problem, Solver, Start, WarmStart
@@ -85,9 +85,9 @@ def columns_for(problem: Problem, wanted: Any) -> int | None:
     """
     if wanted is None:
         return None
-    if isinstance(wanted, str):
-        check_choice("low_rank, unless it is a number,", wanted, ("auto",))
-        costly = isinstance(problem.M, DenseOperator) and problem.n >= _DENSE_FROM
-        return min(problem.k + _MORE, problem.n) if costly else None
-    check_number("low_rank", wanted, least=problem.k, most=problem.n, whole=True)
+    n, k = problem.n, problem.k
+    check_number_or_name("low_rank", wanted, ["auto"], least=k, most=n, whole=True)
+    if wanted == "auto":
+        costly = isinstance(problem.M, DenseOperator) and n >= _DENSE_FROM
+        return min(k + _MORE, n) if costly else None
     return int(wanted)

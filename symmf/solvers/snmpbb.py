@@ -11,9 +11,9 @@ from typing import Any, ClassVar
 import numpy as np
 
 from symmf.common.notation import FloatArray
-from symmf.common.validation import check_number
+from symmf.common.validation import check_number, check_number_or_name
 from symmf.linalg import inner, trace_objective
-from symmf.solvers._coupling import Coupling, check_coupling, tied
+from symmf.solvers._coupling import Coupling, tied
 from symmf.solvers.base import Iterate, Iterates, Problem, Solver, Start, Stop
 
 _MAX_ROUNDS = 1000
@@ -85,7 +85,7 @@ class SNMPBB(Solver):
         if self.graph_weight is not None:
             check_number("graph_weight", self.graph_weight, least=0)
         if self.coupling is not None:
-            check_coupling(self.coupling, names=("bound",))
+            check_number_or_name("coupling", self.coupling, ["bound"], least=0)
         elif self.published:
             check_number("k (for the published coupling)", problem.k, least=2)
 

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from symmf.common.notation import FloatArray
+from symmf.common.validation import check_number_or_name
 from symmf.solvers._coupling import (
     Coupling,
-    check_coupling,
     coupled_objective,
     tied,
 )
@@ -67,7 +67,7 @@ class SymANLS(Solver):
 
     def check(self, _problem: Problem) -> None:
         """Refuse a coupling that is not a number."""
-        check_coupling(self.coupling, names=("bound",))
+        check_number_or_name("coupling", self.coupling, ["bound"], least=0)
 
     def iterates(self, problem: Problem, start: Start) -> Iterates:
         """Yield (H_0, P_0), (H_1, P_1), ... with F as the merit."""

@@ -9,11 +9,10 @@ from typing import ClassVar
 import numpy as np
 
 from symmf.common.notation import FloatArray
-from symmf.common.validation import check_choice
+from symmf.common.validation import check_choice, check_number_or_name
 from symmf.errors import InputError
 from symmf.solvers._coupling import (
     Coupling,
-    check_coupling,
     coupled_objective,
     tied,
 )
@@ -82,7 +81,7 @@ class SymHALS(Solver):
 
     def check(self, _problem: Problem) -> None:
         """Say which parameter does not fit."""
-        check_coupling(self.coupling, names=("bound",))
+        check_number_or_name("coupling", self.coupling, ["bound"], least=0)
         check_choice("order", self.order, ("factors", "columns"))
         check_choice("acceleration", self.acceleration, ("none", "extrapolation"))
         if self.acceleration != "none" and self.order == "columns":

@@ -8,8 +8,9 @@ from typing import ClassVar
 import numpy as np
 
 from symmf.common.notation import FloatArray
+from symmf.common.validation import check_number
 from symmf.linalg import inner
-from symmf.solvers._coupling import check_coupling, coupled_objective
+from symmf.solvers._coupling import coupled_objective
 from symmf.solvers.base import Iterate, Iterates, Problem, Solver, Start, Stop
 from symmf.solvers.sym_anls import half_step
 
@@ -66,7 +67,7 @@ class SymNMFANLS(Solver):
     def check(self, _problem: Problem) -> None:
         """Refuse a coupling that is not a number."""
         if self.coupling is not None:
-            check_coupling(self.coupling, names=())
+            check_number("coupling", self.coupling, least=0)
 
     def iterates(self, problem: Problem, start: Start) -> Iterates:
         """Yield (H, W) pairs with the penalised objective as the merit."""

@@ -125,11 +125,41 @@ def test_any_parameter_gets_an_answer_or_a_sentence(planted, name, parameter):
         assert np.isfinite(model.objective_)
 
 
-@pytest.mark.parametrize("name", OURS)
-@pytest.mark.parametrize("wrong", ["a", -1, 1.5, LOOP])
-def test_a_bad_random_state_is_named(planted, name, wrong):
-    with pytest.raises(InputError, match="random_state must be a whole number >= 0"):
-        METHODS[name](3, random_state=wrong).fit(planted[0])
+WRONG = [
+    *((name, {"n_clusters": k}, "n_clusters") for name in OURS for k in (0, 37, 2.5)),
+    *((name, {"random_state": -1}, "random_state must be") for name in OURS),
+    ("snmf", {"n_restarts": 10**400}, "n_restarts must be a whole number"),
+    ("nmf", {"labels": "best"}, "labels is one of 'argmax', 'kmeans'"),
+    ("nmf", {"tol": np.nan}, "tol must be a finite number"),
+    ("gnmf", {"data_weighting": "tfidf"}, "data_weighting is one of"),
+    ("symnmf", {"algorithm": "pgd"}, "algorithm is one of 'auto', 'gradient'"),
+    ("symhals", {"coupling": -1}, "coupling must be a finite number >= 0"),
+    ("spectral", {"similarity": "rbf"}, "There is no similarity 'rbf'"),
+    ("symmf", {"solver": "eigenn"}, "Did you mean 'eigen'"),
+    ("symmf", {"laplacian_weight": "much"}, "unless 'auto'"),
+    ("symmf", {"n_columns": 0}, "n_columns must be"),
+    ("symmf", {"labels": "mergee"}, "Did you mean 'merge'"),
+    ("symmf", {"similarity_options": {"feature_scale": "rang"}}, "mean 'range'"),
+    ("symmf", {"similarity_options": {"neighbours": 3}}, "has no option 'neighbours'"),
+    ("symmf", {"label_options": {"exponent": 1}}, "has no option 'exponent'"),
+    ("symmf", {"label_options": {"noise": 1}}, "noise is True or False"),
+    ("symmf", {"solver_options": {"max_seconds": -1}}, "max_seconds"),
+    ("dsc", {"architecture": "deep"}, "architecture is one of"),
+    ("dsc", {"architecture": "conv"}, "needs image_shape"),
+    ("dsc", {"image_shape": (3, 5)}, "15 pixels"),
+    ("dsc", {"image_shape": (12,)}, "height"),
+    ("dsc", {"regularizer": "l0"}, "regularizer is one of"),
+    ("dsc", {"threshold": 1.5}, "threshold must be"),
+    ("dsc", {"tfidf": "yes"}, "tfidf is 'auto'"),
+]
+
+
+@pytest.mark.parametrize(("name", "parameters", "words"), WRONG)
+def test_a_wrong_parameter_is_named(planted, name, parameters, words):
+    if name == "dsc":
+        pytest.importorskip("torch")
+    with pytest.raises(InputError, match=words):
+        METHODS[name](**{"n_clusters": 3, **parameters}).fit(planted[0])
 
 
 @pytest.mark.parametrize("name", OURS)
@@ -180,12 +210,6 @@ def test_a_matrix_whose_squares_are_out_of_range_is_refused(size, make):
     M = make(size * np.eye(5))
     with pytest.raises(InputError, match="out of the range"):
         factorize(M, 2)
-
-
-@pytest.mark.parametrize("name", ["symhals", "symnmf", "snmf", "gnmf"])
-def test_restarts_without_end_are_refused(planted, name):
-    with pytest.raises(InputError, match="n_restarts must be a whole number"):
-        METHODS[name](3, n_restarts=10**400).fit(planted[0])
 
 
 @pytest.mark.parametrize("scale", [1e160, 1e300, 1e-200, 5e-324])

@@ -321,7 +321,7 @@ def test_clipping_refuses_what_does_not_fit(rng, monkeypatch):
         ("self_tuning", {"n_neighbors": 0}, "whole number >= 1"),
         ("self_tuning", {"local_neighbor": 0}, "local_neighbor must be"),
         ("gaussian", {"scale": -1}, "number > 0"),
-        ("gaussian", {"scale": "mean"}, "number > 0"),
+        ("gaussian", {"scale": "mean"}, "one of 'median'"),
     ],
 )
 def test_wrong_options_get_a_sentence(rng, name, options, sentence):

@@ -12,7 +12,7 @@ import numpy as np
 from scipy import sparse
 
 from symmf.common.notation import AnyMatrix, FloatArray
-from symmf.common.validation import check_number
+from symmf.common.validation import check_number_or_name
 from symmf.similarity.graphs.neighbours import (
     Neighbours,
     check_ranks,
@@ -65,11 +65,8 @@ def gaussian(
     array([[0.   , 0.607],
            [0.607, 0.   ]])
     """
-    if scale == "median":
-        s = _typical_distance(X, "median")
-    else:
-        check_number("scale", scale, above=0)
-        s = scale
+    check_number_or_name("scale", scale, ["median"], above=0)
+    s = _typical_distance(X, "median") if scale == "median" else scale
     A = _dense_distances(X)
     A *= -1 / (2 * s * s)
     return _hollow_exp(A)
