@@ -95,8 +95,7 @@ def load_dataset(
     check_options(f"The data set {name!r}", options, list(spec.options))
     if not spec.all_files:
         return spec.read(**options)
-    place = Path(folder) if folder is not None else data_folder()
-    return open_data(spec, place, **options)
+    return open_data(spec, data_folder(folder), **options)
 
 
 def missing_files(name: str, options: Sequence[Mapping[str, Any]]) -> str:
@@ -135,5 +134,4 @@ def load_wider(
         raise InputError(f"The data set {name!r} has no more samples to learn from.")
     read = spec.wider[check_name(f"batch of samples of {name!r}", which, spec.wider)]
     assert spec.file is not None
-    place = Path(folder) if folder is not None else data_folder()
-    return read(place / spec.file.path, **options)
+    return read(data_folder(folder) / spec.file.path, **options)

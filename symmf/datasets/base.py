@@ -63,10 +63,9 @@ class Dataset:
         title: str,
         kind: Kind,
         image_shape: tuple[int, ...] | None = None,
-        min_class_size: int = 1,
         noise: int | None = None,
     ) -> Dataset:
-        """Check ``X`` and ``y``, drop small classes, number the others from 0.
+        """Check ``X`` and ``y``, and number the classes from 0.
 
         Samples labelled ``noise`` belong to no class.
 
@@ -102,15 +101,6 @@ class Dataset:
                 f"The data set {name!r} has the label {ids[row]!s} in row {row} "
                 "(counted from 0); labels must be whole numbers."
             )
-        if min_class_size > 1:
-            _, inverse, counts = np.unique(ids, return_inverse=True, return_counts=True)
-            keep = np.flatnonzero(counts[inverse] >= min_class_size)
-            if keep.size == 0:
-                raise DataError(
-                    f"The data set {name!r} has no class of at least "
-                    f"{min_class_size} samples."
-                )
-            X, ids = X[keep], ids[keep]
         is_noise = np.zeros(ids.size, dtype=bool) if noise is None else ids == noise
         classes, inverse = np.unique(ids[~is_noise], return_inverse=True)
         if classes.size == 0:
@@ -297,12 +287,14 @@ class DatasetSpec:
         return (self.file,) if self.file else self.files
 
 
-def data_folder() -> Path:
-    """Return the folder of data files.
+def data_folder(given: str | Path | None = None) -> Path:
+    """Return the folder of data files: the given one, if there is one.
 
-    The environment variable ``SYMMF_DATA`` if set; ``datasets/`` in a checkout of the
-    project; otherwise the user's cache folder.
+    Else the environment variable ``SYMMF_DATA`` if set; ``datasets/`` in a checkout of
+    the project; otherwise the user's cache folder.
     """
+    if given is not None:
+        return Path(given)
     chosen = os.environ.get("SYMMF_DATA")
     if chosen:
         try:

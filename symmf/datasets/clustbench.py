@@ -20,7 +20,7 @@ import numpy as np
 from symmf.common.notation import FloatArray
 from symmf.common.validation import check_name, check_number
 from symmf.datasets.base import Dataset, DatasetSpec, RemoteFile, Source
-from symmf.errors import DataError, InputError
+from symmf.errors import InputError
 
 FOLDER = "clustbench"
 # The tag v1.1.0; a commit cannot be moved.
@@ -71,18 +71,9 @@ def read(folder: Path, *, set: str = "", labels: int = 0) -> Dataset:
     points, classes = needs(set=set, labels=labels)
     X = _numbers(folder / points.path)
     y = _numbers(folder / classes.path)
-    data = Dataset.from_arrays(
+    return Dataset.from_arrays(
         X, y.ravel(), name="clustbench", title=set, kind="vector", noise=_NOISE
     )
-    known = SETS[set]
-    expected = known["samples"], known["features"], known["labels"][labels]["classes"]
-    found = data.n_samples, data.n_features, data.n_classes
-    if found != expected:
-        raise DataError(
-            f"The clustbench data set {set!r} has samples, features and classes "
-            f"{found}; expected are {expected}."
-        )
-    return data
 
 
 def _numbers(path: Path) -> FloatArray:
@@ -91,14 +82,11 @@ def _numbers(path: Path) -> FloatArray:
     return values
 
 
-def _all_files() -> tuple[RemoteFile, ...]:
-    files = []
-    for name, known in SETS.items():
-        files.append(_file(name, "data", known["data"]))
-        for number, labelling in enumerate(known["labels"]):
-            files.append(_file(name, f"labels{number}", labelling["file"]))
-    return tuple(files)
-
+_MEMBERS: tuple[dict[str, Any], ...] = tuple(
+    {"set": name, "labels": number}
+    for name, known in SETS.items()
+    for number in range(len(known["labels"]))
+)
 
 SPEC = DatasetSpec(
     name="clustbench",
@@ -109,16 +97,11 @@ SPEC = DatasetSpec(
     citation="M. Gagolewski et al. (Eds.): A benchmark suite for clustering "
     "algorithms: Version 1.1.0, 2022, doi:10.5281/zenodo.7088171",
     read=read,
-    files=_all_files(),
+    # Labellings of a data set share its points.
+    files=tuple(dict.fromkeys(file for one in _MEMBERS for file in needs(**one))),
     needs=needs,
-    members=tuple(
-        {"set": name, "labels": number}
-        for name, known in SETS.items()
-        for number in range(len(known["labels"]))
-    ),
-    member_sizes=tuple(
-        known["samples"] for known in SETS.values() for _ in known["labels"]
-    ),
+    members=_MEMBERS,
+    member_sizes=tuple(SETS[one["set"]]["samples"] for one in _MEMBERS),
     accepts="a clone or an unpacked archive of the suite: the folder that holds fcps, "
     "graves, other, sipu, uci and wut",
     options={

@@ -36,10 +36,6 @@ CHUNK = 1 << 16
 _PASSING = (408, 416, 429)
 
 
-class SourceFailed(Exception):  # noqa: N818 (what happened, not an error)
-    """A source did not give its file; the next one may."""
-
-
 def fetch(
     spec: DatasetSpec,
     folder: Path | None = None,
@@ -61,7 +57,7 @@ def fetch(
     DataError
         If no source gave a file, or the folder cannot be written.
     """
-    folder = data_folder() if folder is None else folder
+    folder = data_folder(folder)
     return [
         _fetch_file(spec, file, folder / file.path, progress)
         for file in spec.files or (known_file(spec),)
@@ -81,7 +77,7 @@ def _fetch_file(
             try:
                 given = _retrieve(source, file, staging, progress)
                 install(spec, file, given, target, archive=source.archive is not None)
-            except (SourceFailed, DataError) as error:
+            except DataError as error:
                 reasons.append(f"\n  {source.url}: {error}")
             else:
                 # Another source may have begun; the file is complete now.
@@ -143,8 +139,8 @@ def _retrieve(
                 break
         except ValueError as error:
             reason = f"its checksum is not {checksum}; the file was discarded"
-            raise SourceFailed(reason) from error
-    raise SourceFailed(reason)
+            raise DataError(reason) from error
+    raise DataError(reason)
 
 
 def _continue(url: str, part: Path, most: int, progress: Progress | None) -> None:
@@ -170,7 +166,7 @@ def _continue(url: str, part: Path, most: int, progress: Progress | None) -> Non
                 came += len(data)
                 if file.tell() + len(data) > most:
                     part.unlink()
-                    raise SourceFailed(
+                    raise DataError(
                         f"it gives more than the {most} bytes the file may have"
                     )
                 file.write(data)
@@ -178,7 +174,7 @@ def _continue(url: str, part: Path, most: int, progress: Progress | None) -> Non
                     progress(file.tell(), total)
                 seconds = time.monotonic() - began
                 if seconds > PATIENCE and came < LEAST_RATE * seconds:
-                    raise SourceFailed(
+                    raise DataError(
                         f"it is too slow: {came:,} bytes in {seconds:.0f} seconds"
                     )
 

@@ -57,7 +57,7 @@ def import_file(spec: DatasetSpec, given: Path, folder: Path | None = None) -> P
     DataError
         If the file is not there or does not hold the data set.
     """
-    folder = data_folder() if folder is None else folder
+    folder = data_folder(folder)
     # os.path: it does not raise for a name that no file can have.
     is_folder = os.path.isdir(given)  # noqa: PTH112
     if spec.files:

@@ -87,29 +87,36 @@ def test_digest_of_sparse_data_does_not_depend_on_their_history():
     assert unsorted.indices.tolist() == [2, 1, 0]
 
 
-@pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
-@pytest.mark.parametrize("storage", [np.array, sparse.csr_array])
-def test_nan_and_infinity_are_told_with_their_row(bad, storage):
-    X = storage(np.array([[1.0, 0.0], [0.0, 1.0], [2.0, bad]]))
-    with pytest.raises(DataError, match=r"NaN or infinite.* row 2"):
-        make(X, [0, 1, 1])
+def holding(value):
+    return np.array([[1.0, 0.0], [0.0, 1.0], [2.0, value]])
+
+
+def damaged():
+    X = sparse.csr_array(np.eye(3))
+    X.indices[0] = 99
+    return X
 
 
 @pytest.mark.parametrize(
-    ("X", "y"), [(np.zeros((0, 3)), []), (np.zeros((2, 0)), [0, 1]), (np.eye(2), [0])]
+    ("X", "y", "sentence"),
+    [
+        (holding(np.nan), [0, 1, 1], r"NaN or infinite.* row 2"),
+        (sparse.csr_array(holding(-np.inf)), [0, 1, 1], r"NaN or infinite.* row 2"),
+        (np.zeros((0, 3)), [], "one label for each row"),
+        (np.zeros((2, 0)), [0, 1], "one label for each row"),
+        (np.eye(2), [0], "one label for each row"),
+        (damaged(), [0, 1, 2], "damaged"),
+        (np.eye(2) * 1e160, [0, 1], "Multiply all by a constant"),
+        (sparse.csr_array(np.eye(2) * 5e-324), [0, 1], "Multiply all by a constant"),
+        (np.eye(2), ["a", "b"], "whole numbers"),
+        (np.eye(2), [0.5, 1], "whole numbers"),
+        (np.eye(2), [np.inf, 1], "whole numbers"),
+        (np.eye(2), [5, 5], "all is noise"),
+    ],
 )
-def test_empty_or_uneven_data_are_refused(X, y):
-    with pytest.raises(DataError, match="one label for each row"):
-        make(X, y)
-
-
-def test_small_classes_are_dropped():
-    data = make(np.arange(5.0)[:, None], [9, 2, 9, 4, 4], min_class_size=2)
-    assert data.class_ids == (4, 9)
-    assert data.X.ravel().tolist() == [0, 2, 3, 4]
-    assert data.y.tolist() == [1, 1, 0, 0]
-    with pytest.raises(DataError, match="no class of at least 3"):
-        make(np.eye(2), [0, 1], min_class_size=3)
+def test_what_is_no_data_set_is_refused(X, y, sentence):
+    with pytest.raises(DataError, match=sentence):
+        make(X, y, noise=5)
 
 
 def test_dataset_survives_pickling():
@@ -135,56 +142,15 @@ def test_registry_entries_are_complete(name):
             assert len(value) == {"sha256": 64, "md5": 32}[kind]
 
 
-def noisy():
-    X = np.arange(12.0).reshape(6, 2)
-    return Dataset.from_arrays(
-        X, [0, 4, 4, 7, 0, 9], name="a", title="A", kind="vector", noise=0
-    )
-
-
-def test_noise_belongs_to_no_class():
-    data = noisy()
+def test_noise_belongs_to_no_class_and_stays_only_with_all():
+    data = make(np.arange(12.0).reshape(6, 2), [0, 4, 4, 7, 0, 9], noise=0)
     assert data.y.tolist() == [-1, 0, 0, 1, -1, 2]
     assert data.class_ids == (4, 7, 9)
-    assert data.n_classes == 3
     assert data.is_scored.tolist() == [False, True, True, True, False, True]
-
-
-def test_noise_stays_only_with_all_classes():
-    data = noisy()
     assert data.subset([2, 0]).y.tolist() == [1, 1, 0]
     whole = data.subset([2, 1, 0])
     assert whole.y.tolist() == [-1, 2, 2, 1, -1, 0]
     assert np.array_equal(whole.X, data.X)
-
-
-def test_data_of_noise_alone_are_refused():
-    with pytest.raises(DataError, match="all is noise"):
-        Dataset.from_arrays(
-            np.eye(2), [0, 0], name="a", title="A", kind="vector", noise=0
-        )
-
-
-@pytest.mark.parametrize("labels", [["a", "b"], [0.5, 1], [np.inf, 1], [None, 1]])
-def test_labels_that_are_no_whole_numbers_are_refused(labels):
-    with pytest.raises(DataError, match="whole numbers"):
-        Dataset.from_arrays(np.eye(2), labels, name="a", title="A", kind="vector")
-
-
-def test_a_damaged_sparse_matrix_is_refused():
-    X = sparse.csr_array(np.eye(3))
-    X.indices[0] = 99
-    with pytest.raises(DataError, match="damaged"):
-        Dataset.from_arrays(X, [0, 1, 2], name="a", title="A", kind="vector")
-
-
-@pytest.mark.parametrize("scale", [1e160, 1e300, 1e-200, 5e-324])
-@pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
-def test_values_too_large_or_small_to_compute_with_are_refused(scale, kind):
-    with pytest.raises(DataError, match="Multiply all by a constant"):
-        Dataset.from_arrays(
-            kind(np.eye(3) * scale), [0, 1, 2], name="a", title="A", kind="vector"
-        )
 
 
 def test_digits_are_images_between_zero_and_one():
@@ -254,35 +220,21 @@ def test_planted_clusters_are_nearer_to_their_own_centre(is_sparse):
         assert set(X.sum(axis=1)) == {50.0}
 
 
-def test_numpy_integers_and_one_sample_are_fine():
-    data = load_dataset("synthetic", n=np.int64(1), k=1, seed=np.int32(0))
-    assert data.X.shape == (1, 1)
-
-
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [
         ({"kind": "planetd"}, "Did you mean 'planted'"),
         ({"kind": "two_moons", "k": 3}, "has no option 'k'"),
-        ({"sed": 3}, "Did you mean 'seed'"),
         ({"n": 0}, "n must be a whole number >= 1 and <= 4e.08, not 0"),
-        ({"n": 2.5}, "not 2.5"),
         ({"n": True}, "not True"),
-        ({"n": "20"}, "not '20'"),
         ({"seed": -1}, "seed must be a whole number >= 0"),
         ({"n": 3, "k": 4}, "4 clusters need at least 4 samples"),
         ({"kind": "planted", "m": 2, "k": 3}, "m = 2 and k = 3"),
         ({"kind": "planted", "noise": -1}, "noise must be a finite number >= 0"),
-        ({"kind": "planted", "noise": float("nan")}, "noise"),
         ({"kind": "planted", "noise": 2, "sparse": True}, ">= 0 and <= 1, not 2"),
         ({"kind": "planted", "sparse": "no"}, "sparse must be true or false"),
-        ({"kind": ["a"]}, "no kind of synthetic data"),
-        ({"n": 10**9}, "n must be a whole number"),
         ({"n": 10**5}, "would take 80 GB"),
-        ({"kind": "planted", "n": 10**8, "m": 10**8}, "would take 8e.07 GB"),
         ({"kind": "planted", "noise": 10**400}, "noise must be a finite number"),
-        ({"kind": "planted", "noise": 1e308}, "noise must be a finite number"),
-        ({"seed": 10**5000}, "seed must be a whole number"),
     ],
 )
 def test_bad_options_get_a_sentence(options, sentence):
@@ -305,10 +257,7 @@ def test_data_folder_follows_the_environment(monkeypatch, tmp_path):
     monkeypatch.setenv("SYMMF_DATA", "~nosuchuser/x")
     with pytest.raises(InputError, match="there is no such user"):
         data_folder()
-
-
-def test_data_folder_outside_a_checkout_is_the_cache(monkeypatch, tmp_path):
-    monkeypatch.delenv("SYMMF_DATA", raising=False)
+    monkeypatch.delenv("SYMMF_DATA")
     monkeypatch.setattr("symmf.datasets.base.checkout", lambda: None)
     monkeypatch.setattr("pooch.os_cache", lambda project: tmp_path / project)
     assert data_folder() == tmp_path / "symmf" / "datasets"
