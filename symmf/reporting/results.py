@@ -118,21 +118,20 @@ class Experiment:
         return Counter(m["n_classes"] for m in self.facts.get("members", ()))
 
     @cached_property
-    def _found(self) -> dict[int, int]:
-        by_k = self.trials.groupby("n_clusters")["trial"].nunique()
-        return {int(str(k)): int(n) for k, n in by_k.items()}
+    def _found(self) -> dict[Any, int]:
+        return self.trials.groupby("n_clusters")["trial"].nunique().to_dict()
 
     @property
     def missing(self) -> int:
         """Number of planned trials that have no row in ``trials.csv`` yet."""
         named = ["n_clusters", "method", "lambda"]
-        counts = self.trials.groupby(named, dropna=False).size().reset_index(name="n")
-        started = set(zip(counts["n_clusters"], counts["method"], strict=True))
+        counts: dict[Any, int] = (
+            self.trials.groupby(named, dropna=False).size().to_dict()
+        )
+        started = {(k, method) for k, method, _ in counts}
         cells = {(k, name) for k in self.cluster_counts for name in self.entries}
-        begun = zip(counts["n_clusters"], counts["n"], strict=True)
-        open_trials = [max(0, self.planned(k) - n) for k, n in begun]
-        open_trials += [self.planned(k) for k, _ in cells - started]
-        return int(sum(open_trials))
+        lacking = [max(0, self.planned(k) - n) for (k, *_), n in counts.items()]
+        return sum(lacking) + sum(self.planned(k) for k, _ in cells - started)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -151,9 +150,8 @@ class Results:
     @cached_property
     def trials(self) -> pd.DataFrame:
         """The trials of all experiments in one frame."""
-        filled = [e.trials for e in self.experiments if len(e.trials)]
         empty = pd.DataFrame(columns=list(trial_columns()))
-        return pd.concat(filled or [empty], ignore_index=True)
+        return stacked([empty, *(e.trials for e in self.experiments)])
 
     @property
     def of_paper(self) -> tuple[Experiment, ...]:
@@ -215,12 +213,11 @@ def load_results(folder: str | Path, names: Sequence[str] = ()) -> Results:
                 f"{did_you_mean(name, stores)} Experiments there: {there}."
             )
     problems: list[str] = []
-    chosen = [
-        store
+    found = [
+        load_experiment(store, problems)
         for name, store in stores.items()
         if not names or any(fnmatch.fnmatch(name, pattern) for pattern in names)
     ]
-    found = [load_experiment(store, problems) for store in chosen]
     return Results(
         folder=Path(folder),
         experiments=tuple(e for e in found if e is not None),
@@ -257,5 +254,9 @@ def load_experiment(store: ExperimentStore, problems: list[str]) -> Experiment |
 
 def is_good(trials: pd.DataFrame, metric: str) -> pd.Series[bool]:
     """Tell which rows count: status ``ok`` and a finite score."""
-    finite = pd.Series(np.isfinite(trials[metric]), index=trials.index, dtype=bool)
-    return (trials["status"] == "ok") & finite
+    return (trials["status"] == "ok") & np.isfinite(trials[metric].astype(float))
+
+
+def stacked(frames: Sequence[pd.DataFrame]) -> pd.DataFrame:
+    """Return frames below each other; empty ones count only if all are empty."""
+    return pd.concat([f for f in frames if len(f)] or frames[:1], ignore_index=True)

@@ -11,7 +11,7 @@ from helpers.made_results import entry, table_experiment, trial_row, write
 
 from symmf.reporting.results import load_results
 from symmf.reporting.tables.beyond import beyond_table, used_well_table
-from symmf.reporting.tables.collection import collection_tables
+from symmf.reporting.tables.records import collection_tables
 from symmf.reporting.tables.write import make_tables, write_tables
 
 

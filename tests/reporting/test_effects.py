@@ -12,9 +12,8 @@ import pytest
 from helpers.made_results import entry, trial_row, write
 
 from symmf.reporting.results import load_results
-from symmf.reporting.tables.again import again_table
 from symmf.reporting.tables.effects import effects_table
-from symmf.reporting.tables.sets import sets_table
+from symmf.reporting.tables.records import again_table, sets_table
 from symmf.reporting.verdicts.findings import effect_sentences
 
 TRIALS = 5

@@ -31,9 +31,8 @@ from symmf.reporting.plots.factor import (
 from symmf.reporting.plots.registry import FIGURES, draw
 from symmf.reporting.plots.style import LOOKS, StyleBook
 from symmf.reporting.results import Results, load_results
-from symmf.reporting.selection.problems import by_problem
 from symmf.reporting.selection.readings import readings
-from symmf.reporting.selection.traces import band, trials_of
+from symmf.reporting.selection.traces import band, by_problem, trials_of
 
 FILES = ("pdf", "png", "csv", "txt")
 

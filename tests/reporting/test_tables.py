@@ -18,16 +18,15 @@ from helpers.made_results import (
 
 from symmf.paper.values import ROWS
 from symmf.reporting.results import Results, load_results
-from symmf.reporting.tables.latex import to_latex
-from symmf.reporting.tables.markdown import to_markdown
+from symmf.reporting.tables.formats import render, to_latex, to_markdown
 from symmf.reporting.tables.model import (
     combined_table,
     experiment_table,
     missing_tables,
     split_by_dataset,
 )
-from symmf.reporting.tables.sizes import sizes_table
-from symmf.reporting.tables.write import make_tables, render, write_tables
+from symmf.reporting.tables.records import sizes_table
+from symmf.reporting.tables.write import make_tables, write_tables
 
 KINDS = ("latex", "markdown", "csv")
 

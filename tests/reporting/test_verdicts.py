@@ -10,11 +10,11 @@ from helpers.made_results import entry, table_experiment, trial_row, write
 from symmf.paper.values import published_values
 from symmf.reporting.results import load_results
 from symmf.reporting.selection.cells import ENOUGH_TRIALS, collect
-from symmf.reporting.verdicts.ceilings import ceilings
 from symmf.reporting.verdicts.values import (
     TOLERANCE,
     ValueVerdict,
     by_row,
+    ceilings,
     compare,
     counts,
     decide,

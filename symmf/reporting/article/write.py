@@ -16,7 +16,7 @@ from symmf.reporting.article.content import Article, Item, gather
 from symmf.reporting.article.markup import items, to_html, to_latex
 from symmf.reporting.plots.base import Drawing, save
 from symmf.reporting.results import Results
-from symmf.reporting.tables.latex import to_latex as table_to_latex
+from symmf.reporting.tables.formats import to_latex as table_to_latex
 from symmf.reporting.tables.model import Style
 
 PACKAGE = "symmf.reporting.article"

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import pandas as pd
 
 from symmf.audit import Possibility
+from symmf.common.shipped import packaged
 from symmf.reporting.tables.model import ABSENT, PlainTable
 from symmf.reporting.verdicts.decision import ClaimVerdict
 from symmf.reporting.verdicts.values import ValueVerdict
 
+TEXTS: dict[str, Any] = packaged("symmf.reporting.page", "words.yaml")
 # Kind of a verdict, for its mark; the words are always shown as well.
 KINDS: dict[str, str] = {
     ValueVerdict.CLOSE: "good",
@@ -43,20 +45,25 @@ class Column:
     key: str | int
     title: str
     digits: int | None = None
-    numeric: bool = False  # aligned and sorted as numbers
+    right: bool = False
     signed: bool = False
     verdict: bool = False
     code: bool = False
     tone: str = ""
     cell: str = ""
 
+    @property
+    def numeric(self) -> bool:
+        """Whether it is aligned and sorted as numbers."""
+        return self.right or self.digits is not None
 
-def columns(
-    titles: Mapping[str, str], digits: int | None = None, **kind: Any
-) -> list[Column]:
-    """Return columns of one kind from their keys and titles; numbers with digits."""
-    kind |= {"digits": digits, "numeric": digits is not None}
-    return [Column(key=key, title=title, **kind) for key, title in titles.items()]
+
+def columns(name: str) -> list[Column]:
+    """Return the columns that ``words.yaml`` lists under a name."""
+    return [
+        Column(key=key, **(given if isinstance(given, dict) else {"title": given}))
+        for key, given in TEXTS["columns"][name].items()
+    ]
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +76,7 @@ class GridCell:
     cell: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Grid:
     """A sortable table with optional filters on some of its columns."""
 
@@ -77,8 +84,8 @@ class Grid:
     caption: str
     columns: Sequence[Column]
     rows: list[list[GridCell]]
-    filters: list[tuple[int, str, list[str]]] = field(default_factory=list)
-    note: str = ""
+    filters: list[tuple[int, str, list[str]]]
+    note: str
 
 
 def grid(
@@ -98,36 +105,28 @@ def grid(
         shown = frame.iloc[::step]
         note = f"Every {step}th of {len(frame)} lines; all are in the CSV. {note}"
     rows = [[_cell(record, c) for c in columns] for record in shown.to_dict("records")]
-    chosen = []
-    for index, column in enumerate(columns):
-        values = list(dict.fromkeys(row[index].text for row in rows))
-        if column.key in filters and len(values) > 1:
-            chosen.append((index, column.title, values))
-    return Grid(
-        name=name,
-        caption=caption,
-        columns=columns,
-        rows=rows,
-        filters=chosen,
-        note=note.strip(),
-    )
+    chosen = [
+        (index, column.title, values)
+        for index, column in enumerate(columns)
+        if column.key in filters
+        and len(values := list(dict.fromkeys(row[index].text for row in rows))) > 1
+    ]
+    return Grid(name, caption, columns, rows, chosen, note.strip())
 
 
 def auto_columns(frame: pd.DataFrame) -> list[Column]:
     """Describe the columns of any frame."""
-    kinds = pd.api.types
-    out = []
-    for key in map(str, frame.columns):
-        number = 4 if kinds.is_float_dtype(frame[key]) else None
-        digits = 0 if kinds.is_integer_dtype(frame[key]) else number
-        out += columns({key: key.replace("_", " ")}, digits)
-    return out
+    digits = {"f": 4, "i": 0, "u": 0}
+    return [
+        Column(key=key, title=key.replace("_", " "), digits=digits.get(kind.kind))
+        for key, kind in frame.dtypes.items()
+    ]
 
 
 def plain_grid(table: PlainTable) -> Grid:
     """Return a table of texts; those with a star get a colour too."""
     shown = [
-        Column(key=index, title=head, numeric=side == "r")
+        Column(key=index, title=head, right=side == "r")
         for index, (head, side) in enumerate(zip(table.heads, table.align, strict=True))
     ]
     return grid(f"plain-{table.name}", table.title, pd.DataFrame(table.rows), shown)

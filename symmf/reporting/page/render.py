@@ -11,9 +11,8 @@ from markupsafe import Markup
 from symmf import __version__
 from symmf.common.files import write_text
 from symmf.common.html import render_page
-from symmf.reporting.page.grid import KINDS, auto_columns, grid, plain_grid
+from symmf.reporting.page.grid import KINDS, auto_columns, columns, grid, plain_grid
 from symmf.reporting.page.scores import (
-    STUDY_COLUMNS,
     comparison_grid,
     score_section,
     score_tables,
@@ -35,8 +34,8 @@ from symmf.reporting.results import Missing, Results
 from symmf.reporting.selection.cells import collect
 from symmf.reporting.selection.studies import Study, own_studies
 from symmf.reporting.statistics.words import paper_evidence, study_evidence
-from symmf.reporting.tables.collection import collection_tables
 from symmf.reporting.tables.model import missing_tables, study_table
+from symmf.reporting.tables.records import collection_tables
 from symmf.reporting.tables.write import combined_tables, paper_tables
 from symmf.reporting.verdicts import claims
 from symmf.reporting.verdicts import values as verdicts
@@ -96,7 +95,7 @@ def _study(study: Study, results: Results) -> dict[str, Any]:
     tables = [study_table(study, results, metric) for metric in study.metrics]
     beside, caption = compare_study(study), "Beside published values"
     name, evidence = f"{study.name}-tests", study_evidence(study)
-    shown = grid(f"{study.name}-published", caption, beside, STUDY_COLUMNS)
+    shown = grid(f"{study.name}-published", caption, beside, columns("published"))
     return {
         "title": study.title,
         "scores": [score_section(t, {}, f"{study.name}-{t.metric}") for t in tables],
@@ -175,10 +174,5 @@ def _figures(results: Results) -> tuple[list[dict[str, Any]], list[Missing]]:
 
 def _figure(drawing: Drawing, name: str) -> dict[str, Any]:
     data, caption = drawing.data, f"Numbers behind: {drawing.title}"
-    columns = auto_columns(data)
-    return {
-        "name": name,
-        "drawing": drawing,
-        "svg": drawing.svg(name),
-        "grid": grid(f"{name}-data", caption, data, columns, limit=FIGURE_ROWS),
-    }
+    shown = grid(f"{name}-data", caption, data, auto_columns(data), limit=FIGURE_ROWS)
+    return {"name": name, "drawing": drawing, "svg": drawing.svg(name), "grid": shown}

@@ -18,31 +18,6 @@ from symmf.reporting.verdicts.values import KEY_LENGTH, judge
 
 Section = dict[str, Any]
 
-_DIFFERENCE = (
-    *columns({"difference": "Difference"}, 3, signed=True, tone="verdict"),
-    *columns({"verdict": "Verdict"}, verdict=True),
-)
-COMPARE_COLUMNS = (
-    *columns({"metric": "Metric", "dataset": "Data set"}),
-    *columns({"n_clusters": "K"}, 0),
-    *columns({"row": "Method", "label": "Reading", "experiment": "Experiment"}),
-    *columns({"published": "Published"}, 3),
-    *columns({"mean": "This study"}, 3, cell="cell"),
-    *columns({"std": "Std"}, 3),
-    *columns({"interval": "Interval"}),
-    *_DIFFERENCE,
-    *columns({"trials": "Trials"}, cell="cell"),
-)
-STUDY_COLUMNS = (
-    *columns({"dataset": "Data set"}),
-    *columns({"n_clusters": "K"}, 0),
-    *columns({"metric": "Metric", "published_for": "Published for"}),
-    *columns({"published": "Published"}, 3),
-    *columns({"label": "Entry"}),
-    *columns({"mean": "Mean"}, 3),
-    *_DIFFERENCE,
-)
-
 
 def cell_name(cell: Cell) -> str:
     """Return the identifier of the trials behind a value, the same for all metrics."""
@@ -71,29 +46,22 @@ def trials_data(sources: Sequence[Callable[[str], Sequence[Row]]]) -> str:
 
 def comparison_grid(comparison: pd.DataFrame, results: Results) -> Grid:
     """Return the published values beside the study's, filterable."""
-    records = comparison.to_dict("records")
+
+    def texts(form: str, known: pd.Series[bool]) -> list[str]:
+        lines = zip(comparison.to_dict("records"), known, strict=True)
+        return [form.format_map(line) if there else "" for line, there in lines]
+
     frame = comparison.assign(
-        cell=[
-            f"{r['experiment']}|{r['method']}|{r['n_clusters']}" if r["n_good"] else ""
-            for r in records
-        ],
+        cell=texts("{experiment}|{method}|{n_clusters}", comparison["n_good"] > 0),
         metric=comparison["metric"].map(METRIC_TITLES),
-        dataset=[dataset_title(r["dataset"], results) for r in records],
+        dataset=[dataset_title(str(d), results) for d in comparison["dataset"]],
         row=comparison["row"].map(ROWS),
-        interval=[
-            f"{r['low']:.3f} to {r['high']:.3f}" if r["low"] == r["low"] else ""
-            for r in records
-        ],
-        trials=[
-            f"{r['n_good']:.0f}/{r['n_total']:.0f}" if r["n_total"] else ""
-            for r in records
-        ],
+        interval=texts("{low:.3f} to {high:.3f}", comparison["low"].notna()),
+        trials=texts("{n_good:.0f}/{n_total:.0f}", comparison["n_total"] > 0),
     )
     return grid(
-        "comparison",
-        "This study beside the published values",
-        frame,
-        COMPARE_COLUMNS,
+        *("comparison", "This study beside the published values"),
+        *(frame, columns("comparison")),
         filters=("metric", "dataset", "row", "experiment", "verdict"),
     )
 

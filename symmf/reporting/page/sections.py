@@ -11,10 +11,16 @@ import numpy as np
 import pandas as pd
 
 from symmf.common.files import read_text
-from symmf.common.shipped import packaged
 from symmf.paper import METRIC_TITLES, ROWS
-from symmf.reporting.page.grid import Grid, auto_columns, columns, grid, plain_grid
-from symmf.reporting.results import Experiment, Results
+from symmf.reporting.page.grid import (
+    TEXTS,
+    Grid,
+    auto_columns,
+    columns,
+    grid,
+    plain_grid,
+)
+from symmf.reporting.results import Experiment, Results, stacked
 from symmf.reporting.selection.cells import dataset_title
 from symmf.reporting.statistics.words import Evidence
 from symmf.reporting.tables.model import ABSENT, PlainTable
@@ -22,42 +28,7 @@ from symmf.reporting.verdicts import inputs
 
 Section = dict[str, Any]
 
-_PLACE = (*columns({"dataset": "Data set"}), *columns({"n_clusters": "K"}, 0))
-TEST_COLUMNS = (
-    *columns({"metric": "Metric", "input": "Input"}),
-    *_PLACE,
-    *columns({"title": "Against"}),
-    *columns({"n_pairs": "Pairs"}, 0),
-    *columns(
-        {"difference": "Difference", "low": "Low", "high": "High"}, 3, signed=True
-    ),
-    *columns(
-        {"rank_biserial": "Rank-biserial", "dominance": "Won − lost"}, 2, signed=True
-    ),
-    *columns({"p": "p", "p_holm": "p (Holm)"}, 4),
-    *columns({"floor": "Detectable from"}, 3),
-    *columns({"outcome": "At 0.05"}),
-)
-FAILURE_COLUMNS = (
-    *columns({"experiment": "Experiment", "label": "Method"}),
-    *columns({"n_clusters": "K", "trial": "Trial"}, 0),
-    *columns({"lambda": "λ"}, 2),
-    *columns({"status": "Status", "message": "Message"}),
-    *columns({"command": "See it in full"}, code=True),
-)
-AUDIT_COLUMNS = (
-    *_PLACE,
-    *columns({"row": "Method"}),
-    *columns({"ac": "AC", "nmi": "NMI"}, 3),
-    *columns({"average": "NMI divided by"}),
-    *columns({"verdict": "Verdict"}, verdict=True),
-    *columns({"nmi_bound": "Bound on NMI"}, 4),
-    *columns({"margin": "Margin"}, 4, signed=True),
-    *columns({"sentence": "In words"}),
-)
-BENCHMARKS: dict[str, str] = packaged("symmf.reporting.page", "words.yaml")[
-    "benchmarks"
-]
+BENCHMARKS: dict[str, str] = TEXTS["benchmarks"]
 MOST_ROWS = 200  # of a benchmark
 
 
@@ -89,15 +60,10 @@ def takes_section(results: Results, tables: Sequence[PlainTable]) -> Section | N
     found = inputs.changes(results)
     if not tables and not found:
         return None
+    kinds = {kind: f"{kind[0].upper()}{kind[1:]}" for kind in inputs.KINDS}
     lines = [
-        {
-            "Change": change.title,
-            "Metric": METRIC_TITLES[change.metric],
-            **{
-                f"{kind[0].upper()}{kind[1:]}": str(change.effects.get(kind, ABSENT))
-                for kind in inputs.KINDS
-            },
-        }
+        {"Change": change.title, "Metric": METRIC_TITLES[change.metric]}
+        | {head: str(change.effects.get(k, ABSENT)) for k, head in kinds.items()}
         for change in found
     ]
     caption = "Mean paired change of the proposed method, with its interval"
@@ -114,9 +80,7 @@ def statistics_section(
     evidence: Sequence[Evidence], results: Results, name: str = "tests"
 ) -> Section:
     """Return the paired tests of all metrics and what they can show."""
-    frame = pd.concat(
-        [each.tests.assign(metric=each.title) for each in evidence], ignore_index=True
-    )
+    frame = stacked([each.tests.assign(metric=each.title) for each in evidence])
     cases = {
         "not tested": frame["refused"].astype(bool),
         "not distinguishable": frame["p_holm"] >= 0.05,
@@ -124,13 +88,9 @@ def statistics_section(
     }
     frame["outcome"] = np.select([*cases.values()], [*cases], "lower")
     frame["dataset"] = [dataset_title(str(d), results) for d in frame["dataset"]]
-    table = grid(
-        name,
-        "Paired Wilcoxon tests of the proposed method, per cell",
-        frame,
-        TEST_COLUMNS,
-        filters=("metric", "input", "dataset", "outcome"),
-    )
+    caption = "Paired Wilcoxon tests of the proposed method, per cell"
+    filters = ("metric", "input", "dataset", "outcome")
+    table = grid(name, caption, frame, columns("tests"), filters=filters)
     said = said_once([(each.title, each.words) for each in evidence])
     return {"grid": table if len(frame) else None, "words": said}
 
@@ -143,27 +103,22 @@ def failures_grid(results: Results) -> Grid | None:
         return None
     bad["command"] = [f"symmf info {str(key)[:12]}" for key in bad["key"]]
     bad["label"] = bad["label"].where(bad["label"] != "", bad["method"])
-    return grid(
-        "failures",
-        "Trials that did not finish well",
-        bad,
-        FAILURE_COLUMNS,
-        filters=("experiment", "status"),
-        limit=500,
-    )
+    caption, filters = "Trials that did not finish well", ("experiment", "status")
+    shown = columns("failures")
+    return grid("failures", caption, bad, shown, filters=filters, limit=500)
 
 
 def experiment_section(experiment: Experiment) -> Section:
     """Describe an experiment: counts, command, provenance, configuration."""
-    status = experiment.trials["status"].value_counts().to_dict()
+    good = experiment.trials["status"] == "ok"
     provenance = {k: v for k, v in experiment.provenance.items() if k != "facts"}
     return {
         "name": experiment.name,
         "title": experiment.config.title or "",
         "note": experiment.config.note or "",
         "command": str(experiment.provenance.get("command") or experiment.command),
-        "n_good": int(status.get("ok", 0)),
-        "n_bad": int(sum(n for name, n in status.items() if name != "ok")),
+        "n_good": int(good.sum()),
+        "n_bad": int((~good).sum()),
         "n_missing": experiment.missing,
         "provenance": flatten(provenance),
         "config": experiment.config.as_yaml(),
@@ -178,30 +133,22 @@ def flatten(value: object, prefix: str = "") -> list[tuple[str, str]]:
     >>> flatten({"git": {"commit": "abc", "dirty": False}, "threads": [1, 2]})
     [('git.commit', 'abc'), ('git.dirty', 'False'), ('threads', '1, 2')]
     """
-    inner: dict[object, object] = {}
-    if isinstance(value, dict):
-        inner = value
-    elif isinstance(value, list) and any(isinstance(item, dict) for item in value):
-        inner = dict(enumerate(value))
-    elif isinstance(value, list):
-        return [(prefix, ", ".join(map(str, value)))]
-    else:
+    if isinstance(value, list):
+        if not any(isinstance(item, dict) for item in value):
+            return [(prefix, ", ".join(map(str, value)))]
+        value = dict(enumerate(value))
+    if not isinstance(value, dict):
         return [(prefix, str(value))]
     start = f"{prefix}." if prefix else ""
     return [
-        line for key, each in inner.items() for line in flatten(each, f"{start}{key}")
+        line for key, each in value.items() for line in flatten(each, f"{start}{key}")
     ]
 
 
 def audit_section(folder: Path, results: Results) -> Section | None:
     """Return the stored audit of the published pairs, or None if there is none."""
+    from symmf.audit import words
     from symmf.audit.published import cell_summary, load_audit
-    from symmf.audit.words import (
-        DEFINITIONS,
-        EXPLANATIONS,
-        counts_sentence,
-        sentence,
-    )
 
     # The audit is of the paper: that of the reference study serves any results.
     frame = load_audit(folder)
@@ -209,28 +156,26 @@ def audit_section(folder: Path, results: Results) -> Section | None:
     if frame is None:
         return None
 
-    def titled(pairs: pd.DataFrame) -> pd.DataFrame:
-        titles = [dataset_title(str(name), results) for name in pairs["dataset"]]
-        return pairs.assign(dataset=titles)
+    def title(name: object) -> str:
+        return dataset_title(str(name), results)
 
-    summary = titled(cell_summary(frame))
-    totals = {kind: int(summary[kind].sum()) for kind in summary.columns[3:]}
-    detail = titled(frame).assign(
-        sentence=[sentence(line) for line in frame.to_dict("records")],
+    summary = cell_summary(frame).assign(
+        dataset=lambda pairs: pairs["dataset"].map(title)
+    )
+    detail = frame.assign(
+        dataset=frame["dataset"].map(title),
+        sentence=[words.sentence(line) for line in frame.to_dict("records")],
         row=frame["row"].map(ROWS),
     )
-    counts = columns({"pairs": "Pairs", **{kind: kind for kind in totals}}, 0)
+    cells = columns("audit_cells")
     return {
-        "sentence": counts_sentence(frame),
-        "totals": totals,
-        "assumptions": DEFINITIONS,
-        "explanations": EXPLANATIONS,
-        "summary": grid("audit-cells", "Pairs by cell", summary, [*_PLACE, *counts]),
+        "sentence": words.counts_sentence(frame),
+        "totals": summary[[str(c.key) for c in cells[3:]]].sum().to_dict(),
+        "assumptions": words.DEFINITIONS,
+        "explanations": words.EXPLANATIONS,
+        "summary": grid("audit-cells", "Pairs by cell", summary, cells),
         "grid": grid(
-            "audit-pairs",
-            "Every published pair",
-            detail,
-            AUDIT_COLUMNS,
+            *("audit-pairs", "Every published pair", detail, columns("audit")),
             filters=("dataset", "row", "average", "verdict"),
         ),
     }
@@ -248,24 +193,16 @@ def speed_section(folder: Path) -> list[Section]:
             break
     parts: list[Section] = []
     for name in sorted(paths, key=lambda n: [*BENCHMARKS, n].index(n)):
+        about, machine = paths[name].with_suffix(".json"), ""
         try:
             frame = pd.read_csv(paths[name])
-            machine = _machine(paths[name].with_suffix(".json"))
+            if about.exists():
+                told = json.loads(read_text(about)).get("machine", {})
+                machine = str(told.get("cpu", ""))  # the processor that it ran on
         except ValueError:
             continue
-        title, number = BENCHMARKS.get(name, name), f"speed-{len(parts)}"
-        caption, shown = f"benchmarks/{name}.csv", auto_columns(frame)
-        part = {
-            "title": title,
-            "machine": machine,
-            "grid": grid(number, caption, frame, shown, limit=MOST_ROWS),
-        }
-        parts.append(part)
+        number, caption = f"speed-{len(parts)}", f"benchmarks/{name}.csv"
+        table = grid(number, caption, frame, auto_columns(frame), limit=MOST_ROWS)
+        title = BENCHMARKS.get(name, name)
+        parts.append({"title": title, "machine": machine, "grid": table})
     return parts
-
-
-def _machine(path: Path) -> str:
-    """Return the processor a benchmark ran on, as far as its file tells."""
-    if not path.exists():
-        return ""
-    return str(json.loads(read_text(path)).get("machine", {}).get("cpu", ""))

@@ -22,11 +22,14 @@ from matplotlib.figure import Figure
 from symmf.common.figures import figure_bytes, figure_svg, house_style
 from symmf.common.files import csv_text, write_bytes, write_text
 from symmf.common.shipped import packaged
-from symmf.reporting.results import Missing, Results
+from symmf.reporting.results import Missing, Results, run_command
 
 # Of a legend: its lines, the gap above them, a letter, and the handle before it.
 LINE_INCHES, GAP_INCHES = 0.185, 0.16
 LETTER_INCHES, HANDLE_INCHES = 0.066, 0.55
+
+
+TEXTS: dict[str, Any] = packaged("symmf.reporting.plots", "words.yaml")
 
 
 @dataclass(kw_only=True)
@@ -75,8 +78,8 @@ class Gallery:
 
 def words(name: str, **facts: object) -> dict[str, Any]:
     """Return name, title and caption of a figure, with its numbers."""
-    texts = packaged("symmf.reporting.plots", "words.yaml")[name]
-    return {"name": name, **{kind: texts[kind].format(**facts) for kind in texts}}
+    said = {kind: TEXTS[name][kind].format(**facts) for kind in ("title", "caption")}
+    return {"name": name, **said}
 
 
 # Draws the figures of one name, or says what they lack.
@@ -117,8 +120,11 @@ def legend_below(figure: Figure, title: str = "") -> None:
     )
 
 
-def laid_out(build: Builder, results: Results) -> Gallery:
-    """Build figures in the house style, each laid out once for all its formats."""
+def laid_out(name: str, build: Builder, results: Results) -> Gallery:
+    """Build figures in the house style, each laid out once for all its formats.
+
+    Where there is nothing to draw, ``words.yaml`` says what is missing.
+    """
     with house_style():
         made = list(build(results))
         drawings = tuple(each for each in made if isinstance(each, Drawing))
@@ -127,8 +133,12 @@ def laid_out(build: Builder, results: Results) -> Gallery:
             if engine is not None:
                 engine.execute(drawing.figure)
             drawing.figure.set_layout_engine("none")
-    missing = tuple(each for each in made if isinstance(each, Missing))
-    return Gallery(drawings=drawings, missing=missing)
+    missing = [each for each in made if isinstance(each, Missing)]
+    gap = TEXTS[name].get("missing")
+    if gap and not made:
+        command = run_command(gap["run"])
+        missing.append(Missing(name=name, reason=gap["reason"], command=command))
+    return Gallery(drawings=drawings, missing=tuple(missing))
 
 
 def save(drawing: Drawing, folder: Path) -> list[Path]:

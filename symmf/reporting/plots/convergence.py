@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 import textwrap
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -19,15 +19,20 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.ticker import FixedLocator, LogLocator, NullLocator
 
-from symmf.common.shipped import packaged
 from symmf.common.texts import plot_text
 from symmf.experiment.config.parts import ConvergenceFigure, Panel
-from symmf.reporting.plots.base import Drawing, canvas, legend_below
+from symmf.reporting.plots.base import TEXTS, Drawing, canvas, legend_below
 from symmf.reporting.plots.style import Look, StyleBook, style_book
-from symmf.reporting.results import Experiment, Missing, Results, run_command
-from symmf.reporting.selection.problems import SYMMETRIC, by_problem
+from symmf.reporting.results import Experiment, Results, stacked
 from symmf.reporting.selection.readings import readings
-from symmf.reporting.selection.traces import band, traces_of, trials_of
+from symmf.reporting.selection.traces import (
+    SYMMETRIC,
+    band,
+    by_problem,
+    measured,
+    traces_of,
+    trials_of,
+)
 
 X_TITLES: dict[Literal["iteration", "seconds"], str] = {
     "iteration": "iteration",
@@ -37,7 +42,7 @@ SPLIT = "‖M − HPᵀ‖² / ‖M‖²"
 MARKS = 7
 FEWEST_POINTS = 3  # start and end alone are no curve
 COLUMNS = ["panel", "method", "label", "x_axis", "y_axis"]
-BAND = ["x", "median", "low", "high", "n_trials"]
+COLUMNS += ["x", "median", "low", "high", "n_trials"]
 
 
 @dataclass(frozen=True)
@@ -49,7 +54,7 @@ class Chart:
     symbol: str = SYMMETRIC
 
 
-def convergence(results: Results) -> Iterator[Drawing | Missing]:
+def convergence(results: Results) -> Iterator[Drawing]:
     """Draw one convergence figure per experiment that asks for it.
 
     If none asks for it, every experiment with traces gets the plain panels.
@@ -57,16 +62,9 @@ def convergence(results: Results) -> Iterator[Drawing | Missing]:
     book = style_book(results)
     traced = [e for e in results.experiments if len(e.traces)]
     asked = [e for e in traced if e.config.figures.convergence]
-    drawn = False
     for experiment in asked or traced:
-        charts = charts_of(experiment)
-        if charts:
-            drawn = True
+        if charts := charts_of(experiment):
             yield _drawing(experiment, charts, book)
-    if not drawn:
-        reason = "no experiment has traces of several iterations"
-        command = run_command("convergence")
-        yield Missing(name="convergence", reason=reason, command=command)
 
 
 def _asked(experiment: Experiment) -> ConvergenceFigure:
@@ -119,13 +117,11 @@ def _drawing(
         figure=canvas(3.4 * columns, 2.6 * n_rows),
     )
     axes = np.atleast_1d(drawing.figure.subplots(n_rows, columns)).ravel()
-    curves, absent = [pd.DataFrame(columns=[*COLUMNS, *BAND])], {}
-    labels = _labels(experiment)
+    curves, absent = [pd.DataFrame(columns=COLUMNS)], []
     for index, (ax, chart) in enumerate(zip(axes, charts, strict=False)):
         letter = _letter(index) if len(charts) > 1 else ""
         found = curves_of(experiment, chart)
-        lacking = [name for name in chart.panel.methods if name not in found]
-        absent.update(dict.fromkeys(labels.get(name, name) for name in lacking))
+        absent += [name for name in chart.panel.methods if name not in found]
         looks = [book.look(experiment.name, name) for name in found]
         asked = _asked(experiment).panels
         limits = None if asked else _limits(experiment, chart)
@@ -135,9 +131,8 @@ def _drawing(
     for ax in axes[len(charts) :]:
         ax.set_axis_off()
     legend_below(drawing.figure)
-    drawing.caption = _caption(experiment, charts, list(absent))
-    data = pd.concat(curves[1:] or curves, ignore_index=True)
-    drawing.data = data[[*COLUMNS, *BAND]]
+    drawing.caption = _caption(experiment, charts, absent)
+    drawing.data = stacked(curves)[COLUMNS]
     return drawing
 
 
@@ -149,21 +144,22 @@ def _letter(index: int) -> str:
 
 def _caption(experiment: Experiment, charts: Sequence[Chart], absent: list[str]) -> str:
     n_trials = int(experiment.traces["trial"].nunique())
-    counts = sorted({chart.n_clusters for chart in charts})
-    shown = ", ".join(map(str, counts))
-    texts = packaged("symmf.reporting.plots", "words.yaml")["convergence"]
+    shown = ", ".join(map(str, sorted({chart.n_clusters for chart in charts})))
+    labels = _labels(experiment)
+
+    def named(kind: str, methods: Iterable[str]) -> list[str]:
+        names = ", ".join(dict.fromkeys(labels.get(name, name) for name in methods))
+        return [texts[kind].format(names=names)] if names else []
+
+    texts = TEXTS["convergence"]
     said = [texts["trials"].format(counts=shown, n_trials=n_trials)]
     if len({chart.symbol for chart in charts}) > 1 or not _asked(experiment).panels:
         said += [texts["apart"]] if len(charts) > len(X_TITLES) else []
         said.append(texts["cut"])
         drawn = {name for chart in charts for name in chart.panel.methods}
         traced = set(experiment.traces["method"]) - drawn
-        labels = _labels(experiment)
-        single = [labels.get(n, n) for n in experiment.entries if n in traced]
-        if single:
-            said.append(texts["single"].format(names=", ".join(single)))
-    if absent:
-        said.append(texts["absent"].format(names=", ".join(absent)))
+        said += named("single", (name for name in experiment.entries if name in traced))
+    said += named("absent", absent)
     said += [
         f"{_lettered(chart.panel.title, _letter(index))}: {chart.panel.note}"
         for index, chart in enumerate(charts)
@@ -183,14 +179,13 @@ def curves_of(experiment: Experiment, chart: Chart) -> dict[str, pd.DataFrame]:
     curves = {}
     for method in panel.methods:
         found = traces_of(experiment, method, chart.n_clusters)
-        kept = not len(found) or found[panel.y].notna().any()
-        measured = panel.y if kept else "error"
-        trials = trials_of(found, panel.x, measured)
+        y_axis = measured(found, panel.y)
+        trials = trials_of(found, panel.x, y_axis)
         if not trials:
             continue
         label = labels.get(method, method)
-        label = label if measured == panel.y else f"{label} (HHᵀ)"
-        head = {"method": method, "label": label, "y_axis": measured}
+        label = label if y_axis == panel.y else f"{label} (HHᵀ)"
+        head = {"method": method, "label": label, "y_axis": y_axis}
         curve = band(list(trials.values()), spread=panel.x == "seconds")
         curves[method] = curve.assign(x_axis=panel.x, **head)
     return curves

@@ -7,7 +7,8 @@ row), ``labels`` (cluster of each row) and, if given, ``names`` of the classes.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+import itertools
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -29,7 +30,7 @@ from symmf.reporting.plots.style import (
     DISSIMILAR,
     SIMILAR,
 )
-from symmf.reporting.results import Experiment, Missing, Results, run_command
+from symmf.reporting.results import Experiment, Results
 from symmf.reporting.selection.cells import dataset_title
 
 DASHED = (0, (2.5, 1.2))
@@ -75,23 +76,16 @@ def load_illustration(experiment: Experiment) -> Illustration | None:
     )
 
 
-def _each(
-    results: Results, name: str, draw: Callable[[Illustration, str], Drawing]
-) -> Iterator[Drawing | Missing]:
-    """Draw every stored illustration; ``draw`` is given the title of its data."""
-    found = [load_illustration(experiment) for experiment in results.experiments]
-    for picture in found:
-        if picture is not None:
-            yield draw(picture, dataset_title(picture.experiment.dataset, results))
-    if not any(found):
-        reason = "no experiment has stored illustration.npz (A and H of a small subset)"
-        command = run_command("illustration")
-        yield Missing(name=name, reason=reason, command=command)
+def _illustrations(results: Results) -> Iterator[tuple[Illustration, str]]:
+    """Return every stored illustration and the title of its data."""
+    for experiment in results.experiments:
+        if (picture := load_illustration(experiment)) is not None:
+            yield picture, dataset_title(experiment.dataset, results)
 
 
-def motivation(results: Results) -> Iterator[Drawing | Missing]:
+def motivation(results: Results) -> Iterator[Drawing]:
     """Draw A and H with a similar and a dissimilar block marked in both."""
-    return _each(results, "motivation", _motivation)
+    return itertools.starmap(_motivation, _illustrations(results))
 
 
 def block_means(A: FloatArray, classes: LabelArray) -> FloatArray:
@@ -136,16 +130,9 @@ def _motivation(picture: Illustration, title: str) -> Drawing:
     for index, name in enumerate(names):
         data[f"mean similarity to {name}"] = A[:, classes == index].mean(axis=1)
     data.insert(0, "class", [names[c] for c in classes])
-    texts = words(
-        "motivation",
-        title=title,
-        count=len(A),
-        same=names[same],
-        high=means[same, same],
-        first=names[first],
-        second=names[second],
-        low=means[first, second],
-    )
+    said = {"same": names[same], "first": names[first], "second": names[second]}
+    said |= {"high": means[same, same], "low": means[first, second]}
+    texts = words("motivation", title=title, count=len(A), **said)
     place = picture.experiment.name
     return Drawing(**texts, experiment=place, figure=figure, data=data)
 
@@ -188,9 +175,9 @@ def _frames(
         ax.add_patch(Rectangle(corner, across, down, **style))
 
 
-def embedding(results: Results) -> Iterator[Drawing | Missing]:
+def embedding(results: Results) -> Iterator[Drawing]:
     """Draw the rows of H in the plane, by true class and by cluster found."""
-    return _each(results, "embedding", _embedding)
+    return itertools.starmap(_embedding, _illustrations(results))
 
 
 def plane(H: FloatArray) -> FloatArray:
@@ -211,13 +198,8 @@ def _embedding(picture: Illustration, title: str) -> Drawing:
         **words("embedding", title=title, count=len(Y), agree=agree),
         experiment=picture.experiment.name,
         figure=canvas(6.8, 3.2),
-        data=pd.DataFrame(
-            {
-                "first": Y[:, 0],
-                "second": Y[:, 1],
-                "class": [names[c] for c in classes],
-                "cluster": clusters,
-            }
+        data=pd.DataFrame(Y, columns=["first", "second"]).assign(
+            **{"class": [names[c] for c in classes], "cluster": clusters}
         ),
     )
     left, right = drawing.figure.subplots(1, 2, sharex=True, sharey=True)

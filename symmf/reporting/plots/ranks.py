@@ -9,12 +9,11 @@ import pandas as pd
 from matplotlib.axes import Axes
 
 from symmf.common.figures import INK
-from symmf.common.shipped import packaged
 from symmf.common.texts import plot_text
 from symmf.paper.values import ROWS
-from symmf.reporting.plots.base import Drawing, canvas
+from symmf.reporting.plots.base import TEXTS, Drawing, canvas
 from symmf.reporting.plots.style import StyleBook, style_book
-from symmf.reporting.results import Missing, Results, run_command
+from symmf.reporting.results import Missing, Results, run_command, stacked
 from symmf.reporting.selection.cells import Row, RowKey, collect
 from symmf.reporting.selection.readings import Reading
 from symmf.reporting.selection.studies import own_studies
@@ -27,8 +26,8 @@ STEP = 0.42  # height of one label
 
 def critical_difference(results: Results) -> Iterator[Drawing | Missing]:
     """Draw the ranks of the paper's rows, or of each study of one's own."""
-    command = run_command("coil20")
     if results.about_paper:
+        command = run_command("coil20")
         ranked = {"": {metric: collect(results, metric) for metric in METRICS}}
     else:
         command = results.experiments[0].command
@@ -43,12 +42,8 @@ def critical_difference(results: Results) -> Iterator[Drawing | Missing]:
 def _drawing(
     results: Results, rows: Mapping[str, Sequence[Row]], study: str
 ) -> Drawing | None:
-    found = {
-        metric: ranking
-        for metric in METRICS
-        if (ranking := rank_rows(rows[metric], metric, by_dataset=bool(study)))
-        is not None
-    }
+    ranked = {m: rank_rows(rows[m], m, by_dataset=bool(study)) for m in METRICS}
+    found = {metric: ranking for metric, ranking in ranked.items() if ranking}
     if not found:
         return None
     tallest = max(len(ranking.ranks) for ranking in found.values())
@@ -60,36 +55,33 @@ def _drawing(
         figure=canvas(6.8, height * len(found)),
     )
     axes = drawing.figure.subplots(len(found), 1, squeeze=False)[:, 0]
-    texts = packaged("symmf.reporting.plots", "words.yaml")["critical-difference"]
+    texts = TEXTS["critical-difference"]
     book, records, captions = style_book(results), [], []
     for ax, (metric, ranking) in zip(axes, found.items(), strict=True):
-        _diagram(drawing, ax, ranking, _methods(rows[metric]), book)
+        # Each row takes the look of its first reading.
+        first = {
+            row.key: next(iter(row.cells.values())).reading
+            for row in rows[metric]
+            if row.cells
+        }
+        _diagram(drawing, ax, ranking, first, book)
         captions.append(f"{METRICS[metric]}: {ranking_words(ranking)[0]}")
         left_out = _left_out(rows[metric], ranking)
         if left_out:
             captions.append(texts["left_out"].format(names=", ".join(left_out)))
-        records += [
-            {
-                "metric": metric,
-                "method": title,
-                "average_rank": rank,
-                "n_cells": len(ranking.cell_keys),
-                "critical_difference": ranking.critical_difference,
-                "friedman_statistic": ranking.statistic,
-                "friedman_p": ranking.p_value,
-            }
-            for title, rank in zip(ranking.titles, ranking.ranks, strict=True)
-        ]
+        lines = pd.DataFrame({"method": ranking.titles, "average_rank": ranking.ranks})
+        lines.insert(0, "metric", metric)
+        records.append(
+            lines.assign(
+                n_cells=len(ranking.cell_keys),
+                critical_difference=ranking.critical_difference,
+                friedman_statistic=ranking.statistic,
+                friedman_p=ranking.p_value,
+            )
+        )
     captions += [texts["rule"], ranking_words(next(iter(found.values())))[1]]
-    drawing.caption, drawing.data = " ".join(captions), pd.DataFrame(records)
+    drawing.caption, drawing.data = " ".join(captions), stacked(records)
     return drawing
-
-
-def _methods(rows: Iterable[Row]) -> dict[RowKey, Reading]:
-    """Map row keys to the reading whose look they take."""
-    return {
-        row.key: next(iter(row.cells.values())).reading for row in rows if row.cells
-    }
 
 
 def _left_out(rows: Iterable[Row], ranking: Ranking) -> list[str]:
@@ -103,7 +95,7 @@ def _diagram(
     drawing: Drawing,
     ax: Axes,
     ranking: Ranking,
-    methods: dict[RowKey, Reading],
+    readings: dict[RowKey, Reading],
     book: StyleBook,
 ) -> None:
     """Draw the ranks of one metric."""
@@ -123,7 +115,7 @@ def _diagram(
     for index, (title, rank, key) in enumerate(
         zip(ranking.titles, ranking.ranks, ranking.keys, strict=True)
     ):
-        reading = methods[key]
+        reading = readings[key]
         look = book.look(reading.experiment, reading.method)
         left = index < half
         y = top - STEP * (index if left else n - 1 - index)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 # Name of `symmf plot NAME` -> where its builder is, in the order of the page.
 FIGURES = {
     "published": "symmf.reporting.plots.published:published",
-    "envelope": "symmf.reporting.plots.envelope:envelope",
+    "envelope": "symmf.reporting.plots.published:envelope",
     "motivation": "symmf.reporting.plots.factor:motivation",
     "regularization": "symmf.reporting.plots.regulariser:regularization",
     "convergence": "symmf.reporting.plots.convergence:convergence",
@@ -34,4 +34,4 @@ def draw(name: str, results: Results) -> Gallery:
     from symmf.reporting.plots.base import laid_out
 
     module, attribute = FIGURES[check_name("figure", name, FIGURES)].split(":")
-    return laid_out(getattr(import_module(module), attribute), results)
+    return laid_out(name, getattr(import_module(module), attribute), results)

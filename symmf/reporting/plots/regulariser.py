@@ -39,6 +39,11 @@ APART = 3.4  # points between the marks of two entries at the same place
 MARKS: dict[str, Any] = {"clip_on": False, "zorder": 3}
 
 
+NUMBERS = ["experiment", "dataset", "n_clusters", "method", "label", "metric", "mean"]
+NUMBERS += ["std", "n_good", "n_total", "lambda", "difference", "difference_low"]
+NUMBERS += ["difference_high", "n_pairs"]
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Series:
     """A curve: one line of numbers per cell, its differences to another among them."""
@@ -55,8 +60,7 @@ def sensitivity(results: Results) -> Iterator[Drawing | Missing]:
     for name, k in PAPER_PANELS if results.about_paper else ():
         if (name, k) not in there:
             reason = f"no grid of lambda for {dataset_title(name)}, K = {k}"
-            config = "lambda" if name == "coil20" else f"lambda_{name}"
-            command = run_command(config)
+            command = run_command("lambda" if name == "coil20" else f"lambda_{name}")
             yield Missing(name="lambda", reason=reason, command=command)
     if not panels:
         return
@@ -100,9 +104,9 @@ def input_of(experiment: Experiment) -> str:
 def _weight_series(panel: WeightGrid, metric: str, book: StyleBook) -> list[Series]:
     """Return an entry's cells over lambda, each paired with the one at lambda = 0."""
     out = []
-    for method, group in panel.curves(metric).items():
-        base = next((cell for cell in group if not cell.reading.weight), None)
-        bases = [base if cell.reading.weight else None for cell in group]
+    for method, by_weight in panel.curves(metric).items():
+        group, base = [*by_weight.values()], by_weight.get(0.0)
+        bases = [base if weight else None for weight in by_weight]
         look = book.look(panel.experiment.name, method)
         out.append(Series(group[0].reading.label, look, _numbers(group, bases)))
     return out
@@ -119,13 +123,10 @@ def _weight_axis(ax: Axes, grid: list[float]) -> None:
     ax.axvline(REFERENCE_WEIGHT, lw=0.8, ls=":", color=GREY)
 
 
-def regularization(results: Results) -> Iterator[Drawing | Missing]:
+def regularization(results: Results) -> Iterator[Drawing]:
     """Draw accuracy with and without the regulariser over K, and the difference."""
     found = pairings(results)
     if not found:
-        reason = "no entry was run at lambda = 0 and at a positive lambda over K"
-        command = run_command("regularization")
-        yield Missing(name="regularization", reason=reason, command=command)
         return
     across = 2 if len(found) > 3 else len(found)
     down = math.ceil(len(found) / across)
@@ -133,9 +134,8 @@ def regularization(results: Results) -> Iterator[Drawing | Missing]:
         **words("regularization", interval=INTERVAL_METHOD),
         figure=canvas(max(3.4 * across, 3.8), 3.7 * down),
     )
-    ratios = (3, 2) * down
     axes = drawing.figure.subplots(
-        2 * down, across, squeeze=False, sharex="col", height_ratios=ratios
+        *(2 * down, across), squeeze=False, sharex="col", height_ratios=(3, 2) * down
     )
     uppers, lowers = axes[::2].ravel(), axes[1::2].ravel()
     for same in (uppers, lowers):
@@ -218,26 +218,12 @@ def _difference_axis(ax: Axes, numbers: pd.DataFrame) -> None:
 
 def _numbers(cells: Sequence[Cell], bases: Sequence[Cell | None]) -> pd.DataFrame:
     """Return the numbers of cells, and their paired differences to other ones."""
-    nothing = float("nan")
     lines = []
     for cell, base in zip(cells, bases, strict=True):
-        reading, found = cell.reading, paired_difference(cell, base) if base else None
-        line = {
-            "experiment": reading.experiment,
-            "dataset": reading.dataset,
-            "n_clusters": cell.n_clusters,
-            "method": reading.method,
-            "label": reading.label,
-            "metric": cell.metric,
-            "mean": cell.mean,
-            "std": cell.std,
-            "n_good": cell.n_good,
-            "n_total": cell.n_total,
-            "lambda": reading.weight,
-            "difference": found.mean if found else nothing,
-            "difference_low": found.low if found else nothing,
-            "difference_high": found.high if found else nothing,
-            "n_pairs": found.n_pairs if found else 0,
-        }
+        line = {**cell.record, "n_pairs": 0}
+        if base:
+            found = paired_difference(cell, base)
+            line |= {"difference": found.mean, "n_pairs": found.n_pairs}
+            line |= {"difference_low": found.low, "difference_high": found.high}
         lines.append(line)
-    return pd.DataFrame(lines)
+    return pd.DataFrame(lines, columns=NUMBERS)

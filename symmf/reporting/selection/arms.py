@@ -29,8 +29,8 @@ class Arm:
 
     def proposed(self, metric: str) -> Row | None:
         """Return the row of the proposed method, if it was run."""
-        found = (row for row in self.rows[metric] if row.paper_row == PROPOSED)
-        return next(found, None)
+        rows = self.rows[metric]
+        return next((row for row in rows if row.paper_row == PROPOSED), None)
 
     def others(self, metric: str) -> list[Row]:
         """Return the rows it is compared with."""
@@ -42,15 +42,11 @@ def arms(results: Results) -> tuple[Arm, ...]:
     """Return the arms with results, the paper's own comparison first."""
     out = []
     for role in ARM_TITLES:
-        chosen = sorted(results.of(role), key=lambda e: (e.name != e.dataset, e.name))
-        rows = {
-            metric: tuple(
-                row
-                for row in combine([c for e in chosen for c in cells(e, metric)])
-                if row.primary
-            )
-            for metric in METRIC_TITLES
-        }
+        chosen = [e for e in results.in_tables if e.role is role]
+        rows = {}
+        for metric in METRIC_TITLES:
+            found = combine([cell for e in chosen for cell in cells(e, metric)])
+            rows[metric] = tuple(row for row in found if row.primary)
         if any(rows.values()):
             out.append(Arm(role=role, rows=rows))
     return tuple(out)
@@ -58,14 +54,13 @@ def arms(results: Results) -> tuple[Arm, ...]:
 
 @made_once
 def proposed_cells(results: Results, role: Role, metric: str) -> dict[CellKey, Cell]:
-    """Return, for each cell, the primary reading of "Ours" in experiments of a role."""
-    out: dict[CellKey, Cell] = {}
-    for experiment in results.of(role):
-        for cell in cells(experiment, metric):
-            reading = cell.reading
-            if reading.proposed and cell.n_good:
-                out.setdefault(cell.key, cell)
-    return out
+    """Return the primary reading of the proposed method in every cell of a role."""
+    proposed: dict[CellKey, Cell] = {}
+    for key, found in cells_of_role(results, role, metric).items():
+        for cell in found:
+            if cell.reading.proposed:
+                proposed.setdefault(key, cell)
+    return proposed
 
 
 @made_once

@@ -11,12 +11,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from symmf.paper.roles import ARM_TITLES, Role
-from symmf.paper.values import DATASET_TITLES, PROPOSED, ROWS
+from symmf.paper.values import DATASET_TITLES, PROPOSED, ROWS, published_values
 from symmf.reporting.results import Experiment, Results, is_good, made_once
 from symmf.reporting.selection.readings import (
     REFERENCE_WEIGHT,
@@ -69,6 +69,24 @@ class Cell:
     def enough(self) -> bool:
         """Whether there are enough good trials to judge by."""
         return self.n_good >= ENOUGH_TRIALS
+
+    @property
+    def record(self) -> dict[str, Any]:
+        """What the line of a file says of it."""
+        return {
+            "experiment": self.reading.experiment,
+            "dataset": self.reading.dataset,
+            "n_clusters": self.n_clusters,
+            "metric": self.metric,
+            "entry": self.reading.name,
+            "method": self.reading.method,
+            "label": self.reading.label,
+            "lambda": self.reading.weight,
+            "mean": self.mean,
+            "std": self.std,
+            "n_good": self.n_good,
+            "n_total": self.n_total,
+        }
 
     @property
     def mean(self) -> float:
@@ -211,11 +229,9 @@ def _best_silhouettes(trials: list[_Trial]) -> list[_Trial]:
 
 def best_weight(trials: list[_Trial]) -> float:
     """Return the lambda with the highest mean AC: a choice that peeks at labels."""
-    by_weight: dict[float, list[float]] = {}
-    for t in trials:
-        by_weight.setdefault(t.weight, []).append(t.ac)
-    means = {weight: float(np.mean(acs)) for weight, acs in by_weight.items()}
-    return max(sorted(means), key=means.__getitem__, default=REFERENCE_WEIGHT)
+    weights = sorted({t.weight for t in trials})
+    means = {w: np.mean([t.ac for t in trials if t.weight == w]) for w in weights}
+    return max(weights, key=means.__getitem__, default=REFERENCE_WEIGHT)
 
 
 @made_once
@@ -302,12 +318,21 @@ def cell_keys(rows: Iterable[Row]) -> list[CellKey]:
     return sorted(found, key=lambda key: (order.get(key.dataset, len(order)), *key))
 
 
+def published_by_cell() -> dict[tuple[str, str, CellKey], float]:
+    """Return the 216 published values by metric, row of the paper and cell."""
+    values = published_values().itertuples(index=False)
+    return {
+        (metric, row, CellKey(d, int(k))): float(v) for metric, row, d, k, v in values
+    }
+
+
+def published_cells() -> list[CellKey]:
+    """Return the cells of the paper's tables, in its order."""
+    return list(dict.fromkeys(key for *_, key in published_by_cell()))
+
+
 def dataset_title(name: str, results: Results | None = None) -> str:
     """Return how a data set is called in tables and figures."""
-    if name in DATASET_TITLES:
-        return DATASET_TITLES[name]
-    for experiment in results.experiments if results else ():
-        block = experiment.sizes
-        if block.get("name") == name and block.get("title"):
-            return str(block["title"])
-    return name
+    loaded = [e.sizes for e in results.experiments] if results else []
+    given = (str(s["title"]) for s in loaded if s["name"] == name and s.get("title"))
+    return DATASET_TITLES.get(name) or next(given, name)

@@ -55,9 +55,7 @@ class Reading:
     proposed: bool = False  # the method that is compared with all others
     choice: Choice | None = None
     apart: str = ""  # what sets it apart from an equal entry of another experiment
-    arm: str = (
-        ""  # on what input it stands for its row of the paper, beside the main one
-    )
+    arm: str = ""  # its input, where it stands for its row beside the main arm
 
     @property
     def name(self) -> str:

@@ -23,15 +23,17 @@ class WeightGrid:
         """Data set and K."""
         return CellKey(self.experiment.dataset, self.n_clusters)
 
-    def curves(self, metric: str) -> dict[str, list[Cell]]:
+    def curves(self, metric: str) -> dict[str, dict[float, Cell]]:
         """Return the cells of every entry with a grid, by increasing lambda."""
-        out: dict[str, list[Cell]] = {}
+        out: dict[str, dict[float, Cell]] = {}
         for cell in cells(self.experiment, metric):
-            here = cell.n_clusters == self.n_clusters
-            if here and cell.reading.weight is not None and cell.n_good:
-                out.setdefault(cell.reading.method, []).append(cell)
-        for group in out.values():
-            group.sort(key=lambda cell: float(cell.reading.weight or 0))
+            weight = cell.reading.weight
+            if (
+                cell.n_clusters == self.n_clusters
+                and weight is not None
+                and cell.n_good
+            ):
+                out.setdefault(cell.reading.method, {})[weight] = cell
         return out
 
 
@@ -42,11 +44,10 @@ def grid_panels(results: Results, at_least: int = 3) -> list[WeightGrid]:
     """
     found = []
     for experiment in results.subjects:
-        trials = experiment.trials
-        good = trials[(trials["status"] == "ok") & trials["lambda"].notna()]
-        for k, group in good.groupby("n_clusters"):
-            if group.groupby("method")["lambda"].nunique().max() >= at_least:
-                found.append(WeightGrid(experiment=experiment, n_clusters=int(str(k))))
+        good = experiment.trials[experiment.trials["status"] == "ok"]
+        weights = good.groupby(["n_clusters", "method"])["lambda"].nunique()
+        counts = sorted({k for (k, _), n in weights.items() if n >= at_least})
+        found += [WeightGrid(experiment=experiment, n_clusters=k) for k in counts]
     order = {CellKey(*key): index for index, key in enumerate(PAPER_PANELS)}
     chosen = [panel for panel in found if panel.key in order] or found
     return sorted(
@@ -70,12 +71,17 @@ class Pairing:
 
     experiment: Experiment
     reading: Reading
+    weight: float
     with_cells: tuple[Cell, ...]
     without_cells: tuple[Cell, ...]
-    weight: float
+
+    @property
+    def enough(self) -> bool:
+        """Whether all its cells have enough good trials to judge by."""
+        return all(cell.enough for cell in (*self.with_cells, *self.without_cells))
 
 
-def pairings(results: Results, metric: str = "ac", at_least: int = 2) -> list[Pairing]:
+def pairings(results: Results, at_least: int = 2) -> list[Pairing]:
     """Return entries run at lambda = 0 and at a positive lambda over several K.
 
     The paper shows COIL-20; of the studies there, those with the most K.
@@ -84,50 +90,42 @@ def pairings(results: Results, metric: str = "ac", at_least: int = 2) -> list[Pa
         pair
         for experiment in results.subjects
         if experiment.role is not Role.EQUAL_TERMS
-        for pair in _pairings_of(experiment, metric, at_least)
+        for pair in _pairings_of(experiment, at_least)
     ]
     chosen = [p for p in out if p.experiment.dataset == "coil20"] or out
     most = max((len(p.with_cells) for p in chosen), default=0)
     return [p for p in chosen if len(p.with_cells) == most]
 
 
-def graph_pairings(
-    results: Results, metric: str = "ac", at_least: int = 2
-) -> list[Pairing]:
+def graph_pairings(results: Results, at_least: int = 2) -> list[Pairing]:
     """Return the same for every entry and data set on the graph all methods share."""
     return [
         pair
         for experiment in results.of(Role.EQUAL_TERMS)
-        for pair in _pairings_of(experiment, metric, at_least)
+        for pair in _pairings_of(experiment, at_least)
     ]
 
 
-def _pairings_of(experiment: Experiment, metric: str, at_least: int) -> list[Pairing]:
-    table: dict[tuple[str, float, int], Cell] = {
-        (cell.reading.method, cell.reading.weight, cell.n_clusters): cell
-        for cell in cells(experiment, metric)
-        if cell.reading.weight is not None and cell.n_good
-    }
+def _pairings_of(experiment: Experiment, at_least: int) -> list[Pairing]:
+    table: dict[str, dict[float, dict[int, Cell]]] = {}
+    for cell in cells(experiment, "ac"):
+        if (weight := cell.reading.weight) is not None and cell.n_good:
+            by_weight = table.setdefault(cell.reading.method, {})
+            by_weight.setdefault(weight, {})[cell.n_clusters] = cell
     out = []
-    for method in experiment.entries:
-        weights = {weight for name, weight, _ in table if name == method}
-        positive = [weight for weight in weights if weight > 0]
-        if 0.0 not in weights or not positive:
-            continue
-        weight = reference_weight(positive)
-        both = [
-            k
-            for k in experiment.cluster_counts
-            if (method, 0.0, k) in table and (method, weight, k) in table
-        ]
+    for by_weight in table.values():
+        without = by_weight.pop(0.0, {})
+        weight = reference_weight(by_weight) if by_weight else 0.0
+        found = by_weight.get(weight, {})
+        both = [k for k in found if k in without]
         if len(both) >= at_least:
             out.append(
                 Pairing(
                     experiment=experiment,
-                    reading=table[method, weight, both[0]].reading,
-                    with_cells=tuple(table[method, weight, k] for k in both),
-                    without_cells=tuple(table[method, 0.0, k] for k in both),
+                    reading=found[both[0]].reading,
                     weight=weight,
+                    with_cells=tuple(found[k] for k in both),
+                    without_cells=tuple(without[k] for k in both),
                 )
             )
     return out

@@ -75,23 +75,18 @@ def published_pairs(
     """
     pairs = {}
     for e in study.experiments:
-        given = e.config.published.values if e.config.published else ()
         scores: dict[tuple[str, int], dict[str, float]] = {}
-        for value in given:
-            place = scores.setdefault((value.method, value.n_clusters), {})
-            place["nmi" if value.metric.startswith("nmi") else value.metric] = (
-                value.value
-            )
-        both = {
-            key: found for key, found in scores.items() if {"ac", "nmi"} <= {*found}
-        }
+        for value in e.config.published.values if e.config.published else ():
+            name = "nmi" if value.metric.startswith("nmi") else value.metric
+            scores.setdefault((value.method, value.n_clusters), {})[name] = value.value
+        both = {key: s for key, s in scores.items() if {"ac", "nmi"} <= {*s}}
         pool = sorted(e.facts.get("class_sizes", ()), reverse=True)
         if both and not pool:
             raise InputError(
                 f"The class sizes of {e.name} are not known yet. Run it: {e.command}"
             )
         for (method, k), found in both.items():
-            printed = min(_decimals(found[name]) for name in ("ac", "nmi"))
+            digits = (f"{found[m]:.12g}".partition(".")[2] for m in ("ac", "nmi"))
             setting = Setting(
                 pool=tuple(pool[:k] if e.config.classes == "largest" else pool),
                 n_classes=k,
@@ -102,14 +97,10 @@ def published_pairs(
                 setting=setting,
                 ac=found["ac"],
                 nmi=found["nmi"],
-                decimals=decimals or printed,
+                decimals=decimals or max(min(map(len, digits)), 1),
                 name=f"{e.title}, K = {k}, {method}",
             )
     return pairs
-
-
-def _decimals(value: float) -> int:
-    return max(len(f"{value:.12g}".partition(".")[2]), 1)
 
 
 def _shared(texts: Sequence[str]) -> str:

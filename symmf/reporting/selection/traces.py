@@ -1,4 +1,10 @@
-"""Traces: whose they are, and their median and band on a common axis."""
+"""Traces: whose they are, what they measure, and their median on a common axis.
+
+A trace is the error of the matrix that its method factors, relative to that matrix.
+Different similarities, preprocessing or weights of the regulariser give different
+matrices, and some methods factor the data or train a network instead: only errors of
+one problem belong on one axis.
+"""
 
 from __future__ import annotations
 
@@ -18,6 +24,15 @@ RISE, ROUNDING = 1e-9, 1e-14  # relative and absolute rises below are rounding
 MOST_POINTS = 240
 QUARTILES = (0.25, 0.5, 0.75)
 
+SYMMETRIC = "‖M − HHᵀ‖² / ‖M‖²"
+# The sign of the error, by what stands before the colon of a stored matrix.
+SYMBOLS = {
+    "M": SYMMETRIC,
+    "X": "‖X − UVᵀ‖² / ‖X‖²",
+    "X and a graph": "objective / ‖X‖²",
+    "C": "loss / ‖X‖²",
+}
+
 Trace = tuple[FloatArray, FloatArray]
 
 
@@ -25,10 +40,13 @@ def traces_of(experiment: Experiment, method: str, n_clusters: int) -> pd.DataFr
     """Return the traces of an entry at one K and at its reference lambda."""
     traces = experiment.traces
     found = traces[(traces["method"] == method) & (traces["n_clusters"] == n_clusters)]
-    grid = found["lambda"].dropna().unique()
-    if len(grid) > 1:
-        found = found[found["lambda"] == reference_weight(float(v) for v in grid)]
-    return found
+    return at_reference(found)
+
+
+def at_reference(lines: pd.DataFrame) -> pd.DataFrame:
+    """Return the lines at the reference lambda of those there are."""
+    grid = [float(value) for value in lines["lambda"].dropna().unique()]
+    return lines[lines["lambda"] == reference_weight(grid)] if grid else lines
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,11 +56,6 @@ class Traced:
     experiment: Experiment
     reading: Reading
     n_clusters: int
-
-    @property
-    def solver(self) -> str:
-        """The solver that ran; empty if the results do not tell."""
-        return self.reading.solver
 
     @property
     def nonnegative(self) -> bool:
@@ -66,8 +79,12 @@ class Traced:
     def trials(self, x: str, y: str) -> dict[int, Trace]:
         """Return the (x, y) arrays of every trial; the error where y is not kept."""
         found = traces_of(self.experiment, self.reading.method, self.n_clusters)
-        kept = not len(found) or found[y].notna().any()
-        return trials_of(found, x, y if kept else "error")
+        return trials_of(found, x, measured(found, y))
+
+
+def measured(traces: pd.DataFrame, y: str) -> str:
+    """Return the column to show for ``y``: the error where ``y`` is not kept."""
+    return y if traces[y].notna().any() else "error"
 
 
 def traced(results: Results, *, convergence_only: bool = False) -> list[Traced]:
@@ -76,14 +93,12 @@ def traced(results: Results, *, convergence_only: bool = False) -> list[Traced]:
     for experiment in results.subjects:
         if convergence_only and experiment.role is not Role.CONVERGENCE:
             continue
-        seen: set[str] = set()
-        for reading in readings(experiment):
-            here = experiment.traces[experiment.traces["method"] == reading.method]
-            if reading.method in seen or not len(here):
-                continue
-            seen.add(reading.method)
-            k = int(here["n_clusters"].max())
-            out.append(Traced(experiment=experiment, reading=reading, n_clusters=k))
+        largest = experiment.traces.groupby("method")["n_clusters"].max()
+        firsts = {r.method: r for r in reversed(readings(experiment))}
+        for method in experiment.entries:
+            if method in largest:
+                k, reading = int(largest[method]), firsts[method]
+                out.append(Traced(experiment=experiment, reading=reading, n_clusters=k))
     return out
 
 
@@ -94,8 +109,7 @@ def rises(experiment: Experiment, method: str, y: str) -> tuple[int, int, int]:
     """
     traces = experiment.traces
     own = traces[traces["method"] == method]
-    kept = own[y] if own[y].notna().any() else own["error"]
-    own = own.assign(y=kept.astype(float))
+    own = own.assign(y=own[measured(own, y)].astype(float))
     own = own[np.isfinite(own["y"])].sort_values("iteration", kind="stable")
     runs = own.groupby(["n_clusters", "trial", "lambda"], dropna=False)["y"]
     before = runs.shift()
@@ -106,14 +120,10 @@ def rises(experiment: Experiment, method: str, y: str) -> tuple[int, int, int]:
 def trials_of(traces: pd.DataFrame, x: str, y: str) -> dict[int, Trace]:
     """Return the (x, y) arrays of every trial, finite values only."""
     out: dict[int, Trace] = {}
-    for _, group in traces.groupby("trial", sort=True):
-        ordered = group.sort_values("iteration")
-        xs = ordered[x].to_numpy(dtype=float)
-        ys = ordered[y].to_numpy(dtype=float)
-        fine = np.isfinite(xs) & np.isfinite(ys)
-        if fine.any():
-            trial = int(ordered["trial"].iloc[0])
-            out[trial] = (xs[fine], np.maximum(ys[fine], FLOOR))
+    known = traces[np.isfinite(traces[[x, y]].astype(float)).all(axis=1)]
+    for trial, group in known.sort_values("iteration").groupby("trial"):
+        xs, ys = (group[name].to_numpy(dtype=float) for name in (x, y))
+        out[int(str(trial))] = xs, np.maximum(ys, FLOOR)
     return out
 
 
@@ -169,3 +179,47 @@ def first_below(trace: Trace, level: float) -> float:
     """
     there = np.flatnonzero(trace[1] <= level)
     return float(trace[0][there[0]]) if len(there) else float("inf")
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """What is minimised; entries with equal problems can be compared."""
+
+    title: str
+    symbol: str = SYMMETRIC
+    preprocess: str = ""
+
+
+def problem_of(experiment: Experiment, reading: Reading) -> Problem:
+    """Return the problem of an entry at its reference lambda, as its trials tell."""
+    trials = experiment.trials[experiment.trials["method"] == reading.method]
+    preprocess = str(trials["preprocess"].iloc[0]) if len(trials) else ""
+    told = sorted({str(words) for words in at_reference(trials)["matrix"]} - {""})
+    if not told:
+        # An estimator of another package that does not say: a problem of its own.
+        return Problem(f"what {reading.label} minimises", "error", preprocess)
+    kind = told[0].partition(":")[0]
+    title = " or ".join(told).replace("_", " ").replace("lambda ", "λ = ")
+    return Problem(title, SYMBOLS.get(kind, "error"), preprocess)
+
+
+def by_problem(
+    experiment: Experiment, methods: Sequence[str]
+) -> dict[Problem, list[str]]:
+    """Group entries by what they minimise, in the order given.
+
+    Problems that differ in the preprocessing alone get it into their titles.
+    """
+    known = {reading.method: reading for reading in readings(experiment)}
+    groups: dict[Problem, list[str]] = {}
+    for method in methods:
+        reading = known.get(method)
+        problem = problem_of(experiment, reading) if reading else Problem("")
+        groups.setdefault(problem, []).append(method)
+    titles = [problem.title for problem in groups]
+    return {
+        Problem(f"{p.title} ({p.preprocess or 'as loaded'})", p.symbol, p.preprocess)
+        if titles.count(p.title) > 1
+        else p: names
+        for p, names in groups.items()
+    }

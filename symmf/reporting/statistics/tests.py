@@ -7,7 +7,8 @@ scores are paired, which family a correction covers, and what can be said at all
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -16,7 +17,7 @@ from scipy import stats
 from symmf.common.notation import FloatArray
 from symmf.metrics import METRICS
 from symmf.paper.values import DATASET_TITLES
-from symmf.reporting.results import Results
+from symmf.reporting.results import Results, stacked
 from symmf.reporting.selection.arms import arms
 from symmf.reporting.selection.cells import CellKey, Row, RowKey, cell_keys, collect
 from symmf.reporting.statistics.intervals import paired_difference, paired_values
@@ -56,7 +57,7 @@ class PairedTest:
 
     n_pairs: int
     difference: float
-    p_value: float
+    p: float
     rank_biserial: float
     dominance: float
 
@@ -70,7 +71,7 @@ def paired_test(proposed: Sequence[float], other: Sequence[float]) -> PairedTest
     Examples
     --------
     >>> test = paired_test([3.0, 5.0, 9.0], [2.0, 3.0, 5.0])
-    >>> test.p_value, test.rank_biserial, test.dominance
+    >>> test.p, test.rank_biserial, test.dominance
     (0.25, 1.0, 1.0)
     """
     d = np.asarray(proposed, dtype=float) - np.asarray(other, dtype=float)
@@ -82,7 +83,7 @@ def paired_test(proposed: Sequence[float], other: Sequence[float]) -> PairedTest
     return PairedTest(
         n_pairs=len(d),
         difference=float(d.mean()),
-        p_value=_signed_rank_p(moved, ranks),
+        p=_signed_rank_p(moved, ranks),
         rank_biserial=float(signed),
         dominance=float(np.sign(d).mean()),
     )
@@ -130,17 +131,15 @@ def pairwise(rows: Sequence[Row], metric: str) -> pd.DataFrame:
     the paper's rows; further readings and controls form a family of their own.
     """
     proposed = next((row for row in rows if row.proposed), None)
-    records: list[dict[str, object]] = []
-    for key in cell_keys(rows) if proposed else []:
+    others = [row for row in rows if proposed and row is not proposed]
+    records: list[dict[str, Any]] = []
+    for key in cell_keys(rows):
         for primary in (True, False):
-            family = [
-                record
-                for row in rows
-                if proposed and row is not proposed and row.primary == primary
-                if (record := _comparison(proposed, row, key, metric)) is not None
-            ]
+            group = [row for row in others if row.primary == primary]
+            found = (_comparison(proposed, row, key, metric) for row in group)
+            family = [record for record in found if record]
             tested = [record for record in family if not record["refused"]]
-            adjusted = holm([float(str(record["p"])) for record in tested])
+            adjusted = holm([record["p"] for record in tested])
             for record, p in zip(tested, adjusted, strict=True):
                 record |= {"p_holm": p, "family": len(tested)}
             records += family
@@ -161,38 +160,26 @@ def pairwise_by_input(results: Results, metric: str) -> pd.DataFrame:
     own = [row for row in rows if row.proposed]
     beside = [row for row in rows if not row.primary and not row.key.apart]
     frames.append(pairwise([*own, *beside], metric).assign(input=FURTHER))
-    whole = [frame for frame in frames if len(frame)] or frames[-1:]
-    return pd.concat(whole, ignore_index=True)
+    return stacked(frames)
 
 
 def _comparison(
-    proposed: Row, row: Row, key: CellKey, metric: str
-) -> dict[str, object] | None:
-    ours, other = proposed.cells.get(key), row.cells.get(key)
+    proposed: Row | None, row: Row, key: CellKey, metric: str
+) -> dict[str, Any]:
+    """Return the line of two rows in a cell; empty without trials that both have."""
+    ours, other = proposed and proposed.cells.get(key), row.cells.get(key)
     if ours is None or other is None or row.oracle:
-        return None
+        return {}
     left, right = paired_values(ours, other)
     if not left:
-        return None
-    test, apart = paired_test(left, right), paired_difference(ours, other)
-    record = {
-        "metric": metric,
-        "dataset": key.dataset,
-        "n_clusters": key.n_clusters,
-        "row": str(row.key),
-        "title": row.title,
-        "n_pairs": test.n_pairs,
-        "difference": test.difference,
-        "rank_biserial": test.rank_biserial,
-        "dominance": test.dominance,
-        "family": 0,
-        "refused": "",
-    }
+        return {}
+    head = {"metric": metric, **key._asdict(), "row": str(row.key), "title": row.title}
+    record = {**head, **asdict(paired_test(left, right)), "family": 0, "refused": ""}
     if ours.copies or other.copies:
-        return record | {"refused": REFUSED}
+        return record | {"refused": REFUSED, "p": float("nan")}
+    apart = paired_difference(ours, other)
     floor = smallest_seen(np.subtract(left, right))
-    ends = {"low": apart.low, "high": apart.high}
-    return record | ends | {"p": test.p_value, "floor": floor}
+    return record | {"low": apart.low, "high": apart.high, "floor": floor}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -218,12 +205,9 @@ class Ranking:
     def groups(self) -> tuple[tuple[int, int], ...]:
         """Maximal runs (first, last) of methods closer than the critical difference."""
         runs: list[tuple[int, int]] = []
-        for first in range(len(self.ranks)):
-            last = max(
-                j
-                for j in range(first, len(self.ranks))
-                if self.ranks[j] - self.ranks[first] <= self.critical_difference
-            )
+        for first, rank in enumerate(self.ranks):
+            reach = rank + self.critical_difference
+            last = max(j for j, other in enumerate(self.ranks) if other <= reach)
             if last > first and (not runs or last > runs[-1][1]):
                 runs.append((first, last))
         return tuple(runs)
@@ -252,13 +236,8 @@ def rank_rows(
     none of those was run. None with fewer than three methods or two cells.
     """
     compete = [row for row in rows if row.primary] or [r for r in rows if not r.oracle]
-    filled = {
-        row.key: {key for key, cell in row.cells.items() if cell.n_good}
-        for row in compete
-    }
-    known = {
-        p for found in filled.values() for p in found if p.dataset in DATASET_TITLES
-    }
+    filled = {r.key: {p for p, cell in r.cells.items() if cell.n_good} for r in compete}
+    known = {p for p in set().union(*filled.values()) if p.dataset in DATASET_TITLES}
     if known and any(row.primary for row in compete):
         filled = {key: found & known for key, found in filled.items()}
     compete = [row for row in compete if filled[row.key]]

@@ -13,7 +13,7 @@ from symmf.common.html import render_text
 from symmf.common.shipped import packaged
 from symmf.metrics import METRICS
 from symmf.paper.values import METRIC_TITLES
-from symmf.reporting.results import Results
+from symmf.reporting.results import Results, stacked
 from symmf.reporting.selection.cells import collect
 from symmf.reporting.selection.studies import Study
 from symmf.reporting.statistics.intervals import INTERVAL_METHOD
@@ -149,8 +149,7 @@ def write_statistics(evidence: Sequence[Evidence], folder: Path) -> list[Path]:
     """Write ``statistics.csv`` and ``statistics.md``; return the paths."""
     facts = {"evidence": evidence, "interval": INTERVAL_METHOD}
     page = render_text("symmf.reporting.statistics", "statistics.md.j2", facts)
-    frames = [each.tests for each in evidence]
-    table = pd.concat([f for f in frames if len(f)] or frames[:1], ignore_index=True)
+    table = stacked([each.tests for each in evidence])
     return [
         write_text(folder / "statistics.csv", csv_text(table)),
         write_text(folder / "statistics.md", page),

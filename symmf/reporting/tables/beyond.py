@@ -13,19 +13,23 @@ from typing import Any
 
 import pandas as pd
 
-from symmf.common.shipped import packaged
 from symmf.paper.roles import Role
 from symmf.paper.values import (
     DATASET_TITLES,
     METRIC_TITLES,
     PROPOSED,
-    published_values,
 )
 from symmf.reporting.results import Results
 from symmf.reporting.selection.arms import cells_of_role, proposed_cells
-from symmf.reporting.selection.cells import Cell, CellKey, dataset_title
+from symmf.reporting.selection.cells import (
+    Cell,
+    CellKey,
+    dataset_title,
+    published_by_cell,
+)
 from symmf.reporting.selection.readings import Reading
 from symmf.reporting.tables.model import DIGITS, PLAIN, PlainTable, PrintedCell, words
+from symmf.reporting.tables.notes import TEXTS, notes_of
 
 COLUMNS = {
     Role.COMPARISON: "as released",
@@ -33,6 +37,8 @@ COLUMNS = {
     Role.USED_WELL: "used well",
     Role.CEILING: "with labels",
 }
+FRAME = ["dataset", "n_clusters", "metric", "published", "column", "mean", "n_good"]
+FRAME += ["n_total", "met", "experiment", "entry", "label"]
 PRIMARY = "primary"
 PLACES = ("1st K", "2nd K", "3rd K")
 Way = dict[tuple[str, CellKey], Cell]  # the cells of an entry by metric and cell
@@ -45,11 +51,8 @@ def meets(cell: Cell, published: float) -> bool:
 
 def proposed_values() -> dict[tuple[str, CellKey], float]:
     """Return the 24 published values of the proposed method by metric and cell."""
-    return {
-        (str(metric), CellKey(str(dataset), int(k))): float(value)
-        for metric, row, dataset, k, value in published_values().itertuples(index=False)
-        if row == PROPOSED
-    }
+    found = published_by_cell().items()
+    return {(metric, key): v for (metric, row, key), v in found if row == PROPOSED}
 
 
 def beyond_table(results: Results) -> PlainTable:
@@ -57,11 +60,7 @@ def beyond_table(results: Results) -> PlainTable:
     lines, records, hindsight = [], [], 0
     for (metric, key), value in proposed_values().items():
         shown = {title: _cell(results, r, metric, key) for r, title in COLUMNS.items()}
-        records += [
-            cell_record(key, metric, value, title, cell)
-            for title, cell in shown.items()
-            if cell is not None
-        ]
+        records += [_record(cell, value, t) for t, cell in shown.items() if cell]
         pipelines = cells_of_role(results, Role.USED_WELL, metric).get(key, [])
         hindsight += any(meets(cell, value) for cell in pipelines)
         head = (dataset_title(key.dataset, results), str(key.n_clusters))
@@ -73,7 +72,7 @@ def beyond_table(results: Results) -> PlainTable:
         heads=("Dataset", "K", "Metric", "published", *COLUMNS.values()),
         align="lrlrrrrr",
         rows=tuple(lines) if beyond else (),
-        frame=pd.DataFrame(records),
+        frame=pd.DataFrame(records, columns=FRAME),
     )
 
 
@@ -90,24 +89,10 @@ def cell_text(cell: Cell | None, published: float) -> str:
     return f"{text} *" if cell and meets(cell, published) else text
 
 
-def cell_record(
-    key: CellKey, metric: str, published: float, column: str, cell: Cell
-) -> dict[str, Any]:
+def _record(cell: Cell, published: float, column: str) -> dict[str, Any]:
     """Return one line of the frame behind the table."""
-    return {
-        "dataset": key.dataset,
-        "n_clusters": key.n_clusters,
-        "metric": metric,
-        "published": published,
-        "column": column,
-        "mean": cell.mean,
-        "n_good": cell.n_good,
-        "n_total": cell.n_total,
-        "met": "yes" if meets(cell, published) else "no",
-        "experiment": cell.reading.experiment,
-        "entry": cell.reading.name,
-        "label": cell.reading.label,
-    }
+    met = "yes" if meets(cell, published) else "no"
+    return {**cell.record, "published": published, "column": column, "met": met}
 
 
 def _words(
@@ -118,17 +103,16 @@ def _words(
     counts = [f"{t} {met[t]} of {run[t]}" for t in COLUMNS.values() if run[t]]
     more = []
     for role, title in COLUMNS.items():
-        entries: dict[str, dict[str, None]] = {}
+        entries: dict[str, list[str]] = {}
         for metric in METRIC_TITLES:
             for cell in proposed_cells(results, role, metric).values():
                 named = f"{cell.reading.label}, entry {cell.reading.name} of"
-                entries.setdefault(named, {})[cell.reading.experiment] = None
-        said = [f"{named} {', '.join(places)}" for named, places in entries.items()]
+                entries.setdefault(named, []).append(cell.reading.experiment)
+        said = [f"{name} {', '.join(dict.fromkeys(e))}" for name, e in entries.items()]
         if said:
             more.append(f"{title.capitalize()}: {'; '.join(said)}.")
     if hindsight > met[COLUMNS[Role.USED_WELL]]:
-        text = packaged("symmf.reporting.tables", "words.yaml")["beyond"]["hindsight"]
-        more.append(text.format(count=hindsight))
+        more.append(TEXTS["beyond"]["hindsight"].format(count=hindsight))
     return words("beyond", *more, counts=", ".join(counts))
 
 
@@ -137,11 +121,8 @@ def used_well_table(results: Results) -> PlainTable:
     lines: list[tuple[str, ...]] = []
     records: list[dict[str, Any]] = []
     for dataset, title in DATASET_TITLES.items():
-        published = {
-            place: value
-            for place, value in proposed_values().items()
-            if place[1].dataset == dataset
-        }
+        values = proposed_values().items()
+        published = {place: v for place, v in values if place[1].dataset == dataset}
         ways = _ways(results, dataset)
         if not ways:
             continue
@@ -159,19 +140,16 @@ def used_well_table(results: Results) -> PlainTable:
             lines.append((reading.experiment, label, *texts, reached))
             column = PRIMARY if _stands(reading) else "further"
             records += [
-                cell_record(key, metric, value, column, cell)
-                for (metric, key), value, cell in pairs
-                if cell is not None
+                _record(cell, value, column) for _, value, cell in pairs if cell
             ]
-    ran = (e for e in results.of(Role.USED_WELL) if e.note and len(e.trials))
-    notes = [f"{e.name}: {e.note}" for e in ran]
+    notes = notes_of(e for e in results.of(Role.USED_WELL) if len(e.trials))
     heads = [f"{metric} {k}" for metric in METRIC_TITLES.values() for k in PLACES]
     return PlainTable(
         **words("used_well", *notes),
         heads=("Experiment", "Entry", *heads, "reached"),
         align="ll" + "r" * (len(heads) + 1),
         rows=tuple(lines),
-        frame=pd.DataFrame(records),
+        frame=pd.DataFrame(records, columns=FRAME),
     )
 
 

@@ -23,7 +23,7 @@ from symmf.reporting.selection.readings import Reading
 from symmf.reporting.statistics.intervals import INTERVAL_METHOD, bootstrap_interval
 from symmf.reporting.tables.model import PlainTable, words
 
-# What is shown for each metric; the first column has its name.
+# What is shown of each metric; its name is the head of the first of these columns.
 SHOWN = {
     "": "{effect:+.3f}",
     "interval": "{low:+.3f} to {high:+.3f}",

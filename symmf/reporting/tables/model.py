@@ -15,7 +15,6 @@ from typing import Any
 
 import pandas as pd
 
-from symmf.common.shipped import packaged
 from symmf.metrics import METRICS
 from symmf.paper.roles import STUDY_ROLES
 from symmf.paper.values import (
@@ -23,7 +22,6 @@ from symmf.paper.values import (
     METRIC_TITLES,
     PROPOSED,
     ROWS,
-    published_values,
 )
 from symmf.reporting.results import Experiment, Missing, Results, run_command
 from symmf.reporting.selection.cells import (
@@ -35,10 +33,11 @@ from symmf.reporting.selection.cells import (
     collect,
     combine,
     dataset_title,
+    published_cells,
     without_primaries,
 )
 from symmf.reporting.selection.studies import Study
-from symmf.reporting.tables.notes import table_notes
+from symmf.reporting.tables.notes import TEXTS, table_notes
 
 # Tables II and III, and what a metric's title stands for.
 PAPER_METRICS = ("nmi", "ac")
@@ -229,51 +228,50 @@ class PlainTable:
 
     def lines(self, style: Style, _std: bool = False) -> list[list[str]]:
         """Return every row as texts of a format."""
-        return [[style.text(text) for text in row] for row in self.rows]
+        return [[*map(style.text, row)] for row in self.rows]
 
 
 def words(name: str, *more: str, **facts: object) -> dict[str, Any]:
     """Return name, title and notes of a table, with its numbers and ``more`` notes."""
-    texts = packaged("symmf.reporting.tables", "words.yaml")[name]
+    texts = TEXTS[name]
     notes = (note.format(**facts) for note in texts.get("notes", ()))
     title = texts["title"].format(**facts)
     return {"name": name, "title": title, "notes": (*notes, *more)}
 
 
-# Head of a column, its side, and the text of a record: a format, or a function.
-TextColumn = tuple[str, str, str | Callable[[Mapping[Any, Any]], str]]
+# Head of a column, its side, and the format of a record's text.
+TextColumn = Sequence[str]
 
 
 def record_table(
     results: Results,
+    name: str,
     records: Sequence[Mapping[Any, Any]],
-    columns: Sequence[TextColumn],
-    **words: Any,
+    notes: Sequence[str] = (),
+    columns: Sequence[TextColumn] = (),
+    **facts: object,
 ) -> PlainTable:
-    """Return a table with one line per record; ``words`` are its name, title, ....
+    """Return a table with one line per record; see :func:`words`.
 
-    In formats ``{data_title}`` and ``{metric_title}`` name the record's data set and
-    metric; a number that is not defined is shown as a dash.
+    The columns are those in ``words.yaml``, or ``columns``. In their formats
+    ``{data_title}`` and ``{metric_title}`` name the record's data set and metric, and
+    ``{shown}`` is a text that stands in no file; an undefined number is a dash.
     """
+    columns = columns or TEXTS[name]["columns"]
     rows = []
     for record in records:
         titles = {
             "data_title": dataset_title(str(record.get("dataset")), results),
             "metric_title": METRIC_TITLES.get(str(record.get("metric"))),
         }
-        texts = (
-            form.format_map({**record, **titles})
-            if isinstance(form, str)
-            else form(record)
-            for _, _, form in columns
-        )
+        texts = [form.format_map({**record, **titles}) for *_, form in columns]
         rows.append(tuple(ABSENT if t in ("nan", "nan%") else t for t in texts))
     return PlainTable(
-        **words,
+        **words(name, *notes, **facts),
         heads=tuple(head for head, _, _ in columns),
         align="".join(side for _, side, _ in columns),
         rows=tuple(rows),
-        frame=pd.DataFrame(records),
+        frame=pd.DataFrame(records).drop(columns="shown", errors="ignore"),
     )
 
 
@@ -296,15 +294,20 @@ def score_table(
     marks = {
         key: _marks([row.cells.get(key) for row in compete], metric) for key in columns
     }
-    laid = []
-    for row in (*top.values(), *rest):
-        printed = []
-        for key in columns:
-            cell = PrintedCell(row.cells.get(key))
-            mark = marks[key].get(cell.text, "") if row.key in competing else ""
-            printed.append(replace(cell, mark=mark))
-        below = bool(top) and not row.primary
-        laid.append(TableRow(row=row, cells=tuple(printed), below=below))
+
+    def printed(row: Row, key: CellKey) -> PrintedCell:
+        cell = PrintedCell(row.cells.get(key))
+        mark = marks[key].get(cell.text, "") if row.key in competing else ""
+        return replace(cell, mark=mark)
+
+    laid = [
+        TableRow(
+            row=row,
+            cells=tuple(printed(row, key) for key in columns),
+            below=bool(top) and not row.primary,
+        )
+        for row in (*top.values(), *rest)
+    ]
     title = CAPTIONS.get(metric, METRICS[metric].title)
     return Table(
         name=metric,
@@ -341,20 +344,14 @@ def parts(table: Table, results: Results) -> tuple[Table, ...]:
 
     The appendix has the same columns; nothing in it is best or second.
     """
+    appendix = replace(
+        table, name=f"{table.name}_appendix", title=f"{table.title}: further entries"
+    )
     out = []
-    for below, name, more in (
-        (False, "", ""),
-        (True, "_appendix", ": further entries"),
-    ):
-        lines = [line for line in table.rows if line.below == below]
-        part = replace(
-            table,
-            name=f"{table.name}{name}",
-            title=f"{table.title}{more}",
-            rows=tuple(replace(line, below=False) for line in lines),
-            notes=tuple(table_notes([line.row for line in lines], results)),
-        )
-        out += [part] if lines else []
+    for part, below in ((table, False), (appendix, True)):
+        rows = tuple(replace(r, below=False) for r in table.rows if r.below == below)
+        notes = tuple(table_notes([line.row for line in rows], results))
+        out += [replace(part, rows=rows, notes=notes)] if rows else []
     return tuple(out)
 
 
@@ -371,19 +368,22 @@ def experiment_table(experiment: Experiment, results: Results, metric: str) -> T
 
 def missing_tables(results: Results) -> list[Missing]:
     """Say which of the paper's cells were not run and the command that runs them."""
-    rows = collect(results, "ac")
     if not results.in_tables:
         return []  # nobody asked for the paper's
+    rows = collect(results, "ac")
     run = {key for row in rows for key, cell in row.cells.items() if cell.n_good}
-    wanted = published_values()[["dataset", "n_clusters"]].drop_duplicates()
-    out = []
-    for name, title in DATASET_TITLES.items():
-        ks = [int(k) for k in wanted[wanted["dataset"] == name]["n_clusters"]]
-        lacking = ", ".join(str(k) for k in ks if (name, k) not in run)
-        if lacking:
-            reason = f"{title}, K = {lacking}, was not run"
-            out.append(Missing(name="tables", reason=reason, command=run_command(name)))
-    return out
+    lacking: dict[str, list[str]] = {}
+    for key in published_cells():
+        if key not in run:
+            lacking.setdefault(key.dataset, []).append(str(key.n_clusters))
+    return [
+        Missing(
+            name="tables",
+            reason=f"{DATASET_TITLES[name]}, K = {', '.join(ks)}, was not run",
+            command=run_command(name),
+        )
+        for name, ks in lacking.items()
+    ]
 
 
 def split_by_dataset(table: Table) -> list[Table]:

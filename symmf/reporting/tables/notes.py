@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Iterable, Sequence
+from typing import Any
 
 from symmf.common.shipped import packaged
 from symmf.paper.values import ROWS
-from symmf.reporting.results import Results
+from symmf.reporting.results import Experiment, Results
 from symmf.reporting.selection.cells import ENOUGH_TRIALS, Row, dataset_title
 from symmf.reporting.selection.readings import Choice
 
-TEXTS: dict[str, str] = packaged("symmf.reporting.tables", "words.yaml")["scores"]
+TEXTS: dict[str, Any] = packaged("symmf.reporting.tables", "words.yaml")
+_SCORES: dict[str, str] = TEXTS["scores"]
+
+
+def notes_of(experiments: Iterable[Experiment]) -> list[str]:
+    """Return the notes that experiments have in their files."""
+    return [f"{e.name}: {e.note}" for e in experiments if e.note]
 
 
 def table_notes(
@@ -18,12 +25,14 @@ def table_notes(
 ) -> list[str]:
     """Return the notes: how trials are drawn, what is missing, what rows mean."""
     used = {cell.reading.experiment for row in rows for cell in row.cells.values()}
-    means = TEXTS["means"].format(counts=_counts(rows), draws=_draws(results, used))
-    notes = [means]
+    here = [e for e in results.experiments if e.name in used]
+    # How trials are drawn is said once, if it is the same in all experiments.
+    draws = " ".join(dict.fromkeys(e.config.drawing() for e in here))
+    notes = [_SCORES["means"].format(counts=_counts(rows), draws=draws)]
     if any(cell.n_good < cell.n_total for row in rows for cell in row.cells.values()):
-        notes.append(TEXTS["share"])
+        notes.append(_SCORES["share"])
     notes += [text for row in rows if (text := _lost_note(row, results))]
-    notes += [TEXTS["rule"]] if ruled else []
+    notes += [_SCORES["rule"]] if ruled else []
     for row in rows:
         entries = {
             f"{cell.reading.name} ({cell.reading.label})": None
@@ -37,22 +46,13 @@ def table_notes(
             "oracle": row.oracle,
         }
         facts = {"title": row.title, "entries": ", ".join(entries)}
-        notes += [TEXTS[kind].format(**facts) for kind, true in said.items() if true]
+        notes += [_SCORES[kind].format(**facts) for kind, true in said.items() if true]
     apart = {row.key.apart: None for row in rows if row.key.apart and not row.arm}
     if apart:
         listed = ", ".join(f"[{name}]" for name in apart)
-        notes.append(TEXTS["apart"].format(listed=listed))
-    for experiment in results.experiments:
-        note = (experiment.config.note or "").strip()
-        if note and experiment.name in used:
-            notes.append(f"{experiment.name}: {note}")
+        notes.append(_SCORES["apart"].format(listed=listed))
+    notes += notes_of(here)
     return list(dict.fromkeys(notes))
-
-
-def _draws(results: Results, used: Collection[str]) -> str:
-    """Say how trials are drawn: once, if it is the same in all experiments."""
-    found = (e.config.drawing() for e in results.experiments if e.name in used)
-    return " ".join(dict.fromkeys(found))
 
 
 def _counts(rows: Sequence[Row]) -> str:
@@ -73,4 +73,4 @@ def _lost_note(row: Row, results: Results) -> str:
         if not cell.n_good and cell.lost
     ]
     places = ", ".join(lost)
-    return TEXTS["lost"].format(title=row.title, places=places) if lost else ""
+    return _SCORES["lost"].format(title=row.title, places=places) if lost else ""

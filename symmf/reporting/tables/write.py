@@ -5,16 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from symmf.common.files import csv_text, write_text
+from symmf.common.files import write_text
 from symmf.paper.roles import Role
 from symmf.reporting.results import Results, made_once
 from symmf.reporting.selection.studies import own_studies
-from symmf.reporting.tables.again import again_table
 from symmf.reporting.tables.beyond import beyond_table, used_well_table
-from symmf.reporting.tables.collection import collection_tables
 from symmf.reporting.tables.effects import effects_table
-from symmf.reporting.tables.latex import to_latex
-from symmf.reporting.tables.markdown import to_markdown
+from symmf.reporting.tables.formats import FORMATS, render
 from symmf.reporting.tables.model import (
     PAPER_METRICS,
     PlainTable,
@@ -24,10 +21,14 @@ from symmf.reporting.tables.model import (
     parts,
     study_table,
 )
-from symmf.reporting.tables.sets import sets_table
-from symmf.reporting.tables.sizes import sizes_table
+from symmf.reporting.tables.records import (
+    again_table,
+    collection_tables,
+    sets_table,
+    sizes_table,
+)
 
-FORMATS = {"latex": "tex", "markdown": "md", "csv": "csv"}
+# The paper's Table I, what it takes to reach the published values, and why.
 OF_PAPER = (
     *(sizes_table, beyond_table, used_well_table),
     *(effects_table, sets_table, again_table),
@@ -63,12 +64,11 @@ def make_tables(results: Results) -> Tables:
             own[e.name] = tuple(experiment_table(e, results, m) for m in metrics)
     for study in own_studies(results):
         own[study.name] = tuple(study_table(study, results, m) for m in study.metrics)
-    combined: tuple[Table, ...] = ()
-    plain: tuple[PlainTable, ...] = ()
+    combined = () if results.chosen else combined_tables(results)
+    plain: list[PlainTable] = []
     if not results.chosen:
-        combined = combined_tables(results)
-        plain = paper_tables(results) if results.of_paper else ()
-        plain = (*plain, *collection_tables(results))
+        plain += paper_tables(results) if results.of_paper else ()
+        plain += collection_tables(results)
     return Tables(
         combined=combined,
         printed=tuple(part for table in combined for part in parts(table, results)),
@@ -86,15 +86,8 @@ def combined_tables(results: Results) -> tuple[Table, ...]:
 
 @made_once
 def paper_tables(results: Results) -> tuple[PlainTable, ...]:
-    """Return Table I, and what it takes to reach the published values."""
+    """Return the tables of texts on the paper; some may have no rows."""
     return tuple(make(results) for make in OF_PAPER)
-
-
-def render(table: Table | PlainTable, kind: str, *, std: bool = False) -> str:
-    """Render in one of :data:`FORMATS`."""
-    if kind == "csv":
-        return csv_text(table.frame)
-    return (to_latex if kind == "latex" else to_markdown)(table, std=std)
 
 
 def write_tables(

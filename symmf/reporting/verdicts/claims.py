@@ -8,7 +8,7 @@ claim cannot be decided, and the command that makes them is named.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -19,8 +19,7 @@ from symmf.reporting.selection.traces import RISE
 from symmf.reporting.statistics.intervals import INTERVAL_METHOD
 from symmf.reporting.statistics.tests import ALPHA
 from symmf.reporting.verdicts import convergence, regulariser, scores
-from symmf.reporting.verdicts.decision import ClaimVerdict, Decision
-from symmf.reporting.verdicts.theory import checked
+from symmf.reporting.verdicts.decision import ClaimVerdict, Decision, checked
 
 RULES: dict[str, Callable[[Results], Decision]] = {
     "best-everywhere": scores.best_everywhere,
@@ -68,18 +67,13 @@ def _read(texts: dict[str, Any]) -> Iterator[Claim]:
         words[name] = texts[name].format(**words)
     for each in texts["claims"]:
         given = {name: each[name] for name in ("key", "claim", "source")}
-        if checks := each.get("checks"):
-            decide = partial(
-                checked,
-                checks=tuple(checks),
-                beside=tuple(each.get("beside", ())),
-                but=tuple(each.get("but", ())),
-                note=each.get("note", ""),
-            )
+        if "checks" in each:
+            rest = {name: each[name] for name in each if name not in given}
+            decide = partial(checked, **rest)
             yield Claim(**given, test=texts["theory"], decide=decide, proved=True)
         else:
             test = each["test"].format(**words)
-            yield Claim(**given, test=test, decide=RULES[each["key"]])
+            yield Claim(**given, test=test, decide=RULES[given["key"]])
 
 
 _TEXTS: dict[str, Any] = packaged("symmf.reporting.verdicts", "claims.yaml")
@@ -126,11 +120,14 @@ def counts(decided: Sequence[Decided], *, proved: bool = False) -> dict[str, int
 
     Those on claims, or on what the paper proves and remarks in its text.
     """
-    found = Counter(each.verdict for each in decided if each.claim.proved == proved)
-    return {str(verdict): found[verdict] for verdict in ClaimVerdict}
+    return _counted(each.verdict for each in decided if each.claim.proved == proved)
 
 
 def equal_counts(decided: Sequence[Decided]) -> dict[str, int]:
     """Count the verdicts on equal terms, of the claims that have one."""
-    found = Counter(each.decision.equal_terms for each in decided)
+    return _counted(each.decision.equal_terms for each in decided)
+
+
+def _counted(verdicts: Iterable[ClaimVerdict | None]) -> dict[str, int]:
+    found = Counter(verdicts)
     return {str(verdict): found[verdict] for verdict in ClaimVerdict}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
 import numpy as np
 
@@ -12,12 +13,14 @@ from symmf.reporting.selection.cells import ENOUGH_TRIALS
 from symmf.reporting.selection.readings import readings
 from symmf.reporting.selection.traces import Traced, first_below, rises, traced
 from symmf.reporting.verdicts.decision import (
+    COMMAND,
     ClaimVerdict,
     Decision,
     by_share,
+    check_text,
+    checks_of,
     undecided,
 )
-from symmf.reporting.verdicts.theory import COMMAND, check_text, checks_of
 
 LEVELS = (1e-2, 1e-4, 1e-6, 1e-8, 1e-10)
 SHARE = 0.75
@@ -60,6 +63,7 @@ def _amount(value: float, unit: str) -> str:
 
 def _races(
     results: Results,
+    *,
     solver: str,
     rivals: Sequence[str],
     axes: Sequence[str],
@@ -71,23 +75,24 @@ def _races(
     ``own`` is the kind of race that the paper's figure shows.
     """
     plain = [e for e in traced(results, convergence_only=True) if not e.accelerated]
-    wins: dict[str, list[bool]] = {FREE: [], SAME: []}
-    parts = []
-    for nonnegative, kind in ((False, FREE), (True, SAME)):
-        for ours in plain:
-            if ours.solver != solver or ours.nonnegative != nonnegative:
-                continue
-            for rival in (e for name in rivals for e in plain if e.solver == name):
-                if rival.experiment is not ours.experiment:
-                    continue
-                races = [faster(ours, rival, x, LOWERED[solver]) for x in axes]
-                wins[kind] += [won for won, _ in races]
-                pair = f"{ours.reading.label} against {rival.reading.label}"
-                texts = "; ".join(text for _, text in races)
-                parts.append(f"{kind}, {pair}: {texts}")
-    if not parts:
+    pairs = [
+        (SAME if ours.nonnegative else FREE, ours, rival)
+        for ours in sorted(plain, key=lambda e: e.nonnegative)
+        for name in rivals
+        for rival in plain
+        if (ours.reading.solver, rival.reading.solver) == (solver, name)
+        and ours.experiment is rival.experiment
+    ]
+    if not pairs:
         return undecided(lack, CONVERGENCE)
-    ran = {kind: found for kind, found in wins.items() if found}
+    ran: dict[str, list[bool]] = {}
+    parts = []
+    for kind, ours, rival in pairs:
+        races = [faster(ours, rival, x, LOWERED[solver]) for x in axes]
+        ran.setdefault(kind, []).extend(won for won, _ in races)
+        texts = "; ".join(text for _, text in races)
+        pair = f"{ours.reading.label} against {rival.reading.label}"
+        parts.append(f"{kind}, {pair}: {texts}")
     verdicts = {kind: by_share(sum(found), len(found)) for kind, found in ran.items()}
     said = "; ".join(f"{kind} {sum(w)} of {len(w)}" for kind, w in ran.items())
     return Decision(
@@ -98,18 +103,22 @@ def _races(
     )
 
 
-def algorithm1_faster(results: Results) -> Decision:
-    """Compare Algorithm 1 with SymANLS and ADMM, mixed and fair."""
-    lack = "No traces of Algorithm 1 beside SymANLS or ADMM."
-    rivals = "sym_anls", "admm"
-    return _races(results, "columnwise", rivals, ["iteration"], FREE, lack)
-
-
-def adaptive_faster(results: Results) -> Decision:
-    """Compare the adaptive step with Newton and with fixed steps."""
-    lack = "No traces of Algorithm 2 beside Newton or fixed steps."
-    rivals = "newton", "fixed_step"
-    return _races(results, "projected_gradient", rivals, [*X_UNITS], SAME, lack)
+algorithm1_faster = partial(
+    _races,
+    solver="columnwise",
+    rivals=("sym_anls", "admm"),
+    axes=("iteration",),
+    own=FREE,
+    lack="No traces of Algorithm 1 beside SymANLS or ADMM.",
+)
+adaptive_faster = partial(
+    _races,
+    solver="projected_gradient",
+    rivals=("newton", "fixed_step"),
+    axes=tuple(X_UNITS),
+    own=SAME,
+    lack="No traces of Algorithm 2 beside Newton or fixed steps.",
+)
 
 
 def monotone(results: Results) -> Decision:
@@ -118,9 +127,9 @@ def monotone(results: Results) -> Decision:
     parts: list[str] = []
     for entry in traced(results):
         proposed = entry.reading.estimator == "symmf"
-        if not proposed or entry.solver not in LOWERED or entry.accelerated:
+        if not proposed or entry.reading.solver not in LOWERED or entry.accelerated:
             continue
-        y = LOWERED[entry.solver]
+        y = LOWERED[entry.reading.solver]
         rose, steps, trials = rises(entry.experiment, entry.reading.method, y)
         if not steps:
             continue
@@ -167,7 +176,7 @@ def eigen_expensive(results: Results) -> Decision:
             here = good[good["n_clusters"] == k]
             own = here[here["method"].isin(closed)]["seconds"].median()
             middle = here.groupby("method")["seconds"].median()
-            found = middle[[m for m in iterative if m in middle]]
+            found = middle[middle.index.isin(iterative)].reindex(iterative).dropna()
             if found.empty or not np.isfinite(own):
                 continue
             ratios += (own / found.clip(lower=1e-9)).tolist()

@@ -1,10 +1,29 @@
-"""Verdicts on claims and the small rules that several of them share."""
+"""Verdicts on claims, the small rules that several share, and the stored checks.
+
+Theorems and remarks are decided by the checks of :mod:`symmf.audit.theory`, which
+``symmf audit --theory`` makes; here they are read, not repeated.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from symmf.common.files import own_file
+from symmf.reporting.results import Results, made_once
+
+THEORY_FILE = Path("audit", "theory.csv")
+COMMAND = "symmf audit --theory"
+_KINDS = {
+    **dict.fromkeys(("item", "tried", "measure"), str),
+    **dict.fromkeys(("cases", "failures"), int),
+    "worst": float,
+}
 
 
 class ClaimVerdict(StrEnum):
@@ -95,3 +114,58 @@ def combined(verdicts: Sequence[ClaimVerdict]) -> ClaimVerdict | None:
     if len(known) > 1 or known == {ClaimVerdict.PARTLY}:
         return ClaimVerdict.PARTLY
     return ClaimVerdict.CANNOT
+
+
+@made_once
+def stored_checks(results: Results) -> pd.DataFrame:
+    """Return the stored checks, a row per check; none if they were not made."""
+    path = results.folder / THEORY_FILE
+    if not path.is_file():
+        return pd.DataFrame(columns=list(_KINDS))
+    with own_file(path, f"Make it again: {COMMAND}."):
+        return pd.read_csv(path)[list(_KINDS)].astype(_KINDS)
+
+
+def checks_of(
+    results: Results, items: Sequence[str], but: Sequence[str] = ()
+) -> pd.DataFrame:
+    """Return the checks whose item begins with some words and has none of others."""
+    found = stored_checks(results)
+    chosen = found["item"].str.startswith(tuple(items))
+    for word in but:
+        chosen &= ~found["item"].str.contains(word, regex=False)
+    return found[chosen.astype(bool)]
+
+
+def check_text(check: dict[Any, Any]) -> str:
+    """Say what came of one check."""
+    return (
+        f"{check['item']}: {check['failures']} of {check['cases']} cases fail "
+        f"({check['tried']}); {check['measure']} at most {check['worst']:.2g}"
+    )
+
+
+def checked(
+    results: Results,
+    *,
+    checks: Sequence[str],
+    beside: Sequence[str] = (),
+    but: Sequence[str] = (),
+    note: str = "",
+) -> Decision:
+    """Decide a statement by its checks; those ``beside`` it are told, not counted."""
+    found = checks_of(results, checks, but)
+    if not len(found):
+        return undecided("The checks with numbers were not made.", COMMAND)
+    whole = int((found["failures"] == 0).sum())
+    more = checks_of(results, (*checks, *beside))
+    failures, cases = found["failures"].sum(), found["cases"].sum()
+    text = (
+        f"No case fails in {whole} of {len(found)} checks; {failures} of {cases} cases "
+        f"fail. {note}"
+    )
+    return Decision(
+        verdict=by_share(whole, len(found), partly_from=0),
+        evidence=text.strip(),
+        details=tuple(map(check_text, more.to_dict("records"))),
+    )

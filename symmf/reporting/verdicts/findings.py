@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
 from pathlib import Path
 from statistics import fmean
 
@@ -19,7 +18,7 @@ from symmf.reporting.tables.model import DIGITS
 from symmf.reporting.verdicts.claims import ledger
 from symmf.reporting.verdicts.decision import ClaimVerdict
 from symmf.reporting.verdicts.scores import best_means, significant_differences
-from symmf.reporting.verdicts.values import compare, counts
+from symmf.reporting.verdicts.values import compare, counts, listed
 
 # Effects that a sentence names.
 _MOST = 5
@@ -125,17 +124,6 @@ def _claims(found: Counter[ClaimVerdict]) -> str:
     return listed(
         {str(v) if found[v] == 1 else plural: found[v] for v, plural in _PLURAL.items()}
     )
-
-
-def listed(tally: Mapping[str, int]) -> str:
-    """Return counts with their names, those that occur.
-
-    Examples
-    --------
-    >>> listed({"close": 3, "higher": 0, "lower": 2})
-    '3 close, 2 lower'
-    """
-    return ", ".join(f"{n} {name}" for name, n in tally.items() if n)
 
 
 def audit_sentences(folder: Path) -> list[str]:

@@ -14,10 +14,11 @@ import numpy as np
 from symmf.common.shipped import packaged
 from symmf.paper.roles import Role
 from symmf.paper.values import DATASET_TITLES, METRIC_TITLES
-from symmf.reporting.results import Experiment, Results
+from symmf.reporting.results import Results
 from symmf.reporting.selection.arms import Arm, arms
 from symmf.reporting.selection.cells import Cell, CellKey, cells
-from symmf.reporting.selection.readings import REFERENCE_WEIGHT, Reading
+from symmf.reporting.selection.readings import REFERENCE_WEIGHT as WEIGHT
+from symmf.reporting.selection.readings import Reading
 from symmf.reporting.statistics.intervals import (
     PairedDifference,
     bootstrap_interval,
@@ -40,15 +41,12 @@ KINDS: dict[str, Callable[[Reading], bool]] = {
     ),
     CLOSED: lambda r: r.solver == "eigen",
 }
-INPUT = f"the graph instead of inner products, lambda {REFERENCE_WEIGHT:g}"
-REGULARISER = f"lambda {REFERENCE_WEIGHT:g} instead of 0, on the graph"
+INPUT = f"the graph instead of inner products, lambda {WEIGHT:g}"
+REGULARISER = f"lambda {WEIGHT:g} instead of 0, on the graph"
 # Of each change: the role and lambda after it, and before.
 SIDES = {
-    INPUT: (
-        (Role.EQUAL_TERMS, REFERENCE_WEIGHT),
-        (Role.COMPARISON, REFERENCE_WEIGHT),
-    ),
-    REGULARISER: ((Role.EQUAL_TERMS, REFERENCE_WEIGHT), (Role.EQUAL_TERMS, 0.0)),
+    INPUT: ((Role.EQUAL_TERMS, WEIGHT), (Role.COMPARISON, WEIGHT)),
+    REGULARISER: ((Role.EQUAL_TERMS, WEIGHT), (Role.EQUAL_TERMS, 0.0)),
 }
 
 Cells = dict[CellKey, Cell]
@@ -118,22 +116,19 @@ def entries(
     """
     out: Cells = {}
     for experiment in results.of(role):
+        grids = experiment.trials.groupby("method")["lambda"].unique().to_dict()
         for cell in cells(experiment, metric):
             reading = cell.reading
             plain = not reading.settings.get("unit_rows") and reading.choice is None
             ours = reading.estimator == "symmf" and KINDS[kind](reading)
             known = cell.key.dataset in DATASET_TITLES
-            if known and plain and ours and _weight(experiment, reading) == weight:
+            # An entry with one lambda does not name it.
+            here = reading.weight in (weight, None) and weight in grids.get(
+                reading.method, ()
+            )
+            if known and plain and ours and here:
                 out.setdefault(cell.key, cell)
     return out
-
-
-def _weight(experiment: Experiment, reading: Reading) -> float | None:
-    if reading.weight is not None:
-        return reading.weight
-    trials = experiment.trials[experiment.trials["method"] == reading.method]
-    found = trials["lambda"].dropna().unique()
-    return float(found[0]) if len(found) == 1 else None
 
 
 def spread(arm: Arm, metric: str) -> float | None:
@@ -152,18 +147,14 @@ def changes(results: Results) -> list[Change]:
     out = []
     for title, sides in SIDES.items():
         for metric in METRIC_TITLES:
-            found = {
-                kind: known
-                for kind in KINDS
-                if (
-                    known := effect(
-                        *(
-                            entries(results, role, metric, kind, weight)
-                            for role, weight in sides
-                        )
-                    )
+            found = {}
+            for kind in KINDS:
+                new, old = (
+                    entries(results, role, metric, kind, weight)
+                    for role, weight in sides
                 )
-            }
+                if known := effect(new, old):
+                    found[kind] = known
             if found:
                 out.append(Change(title=title, metric=metric, effects=found))
     return out

@@ -62,11 +62,12 @@ def _decided(
 ) -> Decision:
     """Judge the paper's figure entry by entry, and the shared graph as a whole."""
     figure, graph = (
-        [(pair, judge(*_gains(pair))) for pair in found if _enough(pair)]
-        for found in (
-            pairings(results, at_least=at_least),
-            graph_pairings(results, at_least=at_least),
-        )
+        [
+            (pair, judge(*_gains(pair)))
+            for pair in find(results, at_least)
+            if pair.enough
+        ]
+        for find in (pairings, graph_pairings)
     )
     if not figure and not graph:
         return undecided(lack, run_command("regularization"))
@@ -96,19 +97,14 @@ def _decided(
     )
 
 
-def _enough(pair: Pairing) -> bool:
-    return all(cell.enough for cell in (*pair.with_cells, *pair.without_cells))
-
-
 def _gains(pair: Pairing) -> tuple[list[int], list[float]]:
     """Return K and the gain of every paired trial."""
-    ks: list[int] = []
-    gains: list[float] = []
-    for first, second in zip(pair.with_cells, pair.without_cells, strict=True):
-        found = np.subtract(*paired_values(first, second)).tolist()
-        gains += found
-        ks += [first.n_clusters] * len(found)
-    return ks, gains
+    found = [
+        (first.n_clusters, gain)
+        for first, second in zip(pair.with_cells, pair.without_cells, strict=True)
+        for gain in np.subtract(*paired_values(first, second)).tolist()
+    ]
+    return [k for k, _ in found], [gain for _, gain in found]
 
 
 def _gain(ks: list[int], gains: list[float]) -> _Finding:
@@ -117,7 +113,7 @@ def _gain(ks: list[int], gains: list[float]) -> _Finding:
     means = [np.mean(np.array(gains)[np.array(ks) == k]) for k in sorted({*ks})]
     n_up = sum(mean > 0 for mean in means)
     verdict = ClaimVerdict.DOES_NOT_HOLD
-    if test.p_value < ALPHA and np.median(gains) > 0:
+    if test.p < ALPHA and np.median(gains) > 0:
         verdict = ClaimVerdict.HOLDS if n_up == len(means) else ClaimVerdict.PARTLY
     elif np.mean(gains) > 0:
         verdict = ClaimVerdict.CANNOT
@@ -126,7 +122,7 @@ def _gain(ks: list[int], gains: list[float]) -> _Finding:
         test.difference,
         f"{signed(test.difference)} ({between})",
         f", lambda = {{weight:g}} against 0: mean gain in AC {test.difference:+.3f} "
-        f"({between}) over {test.n_pairs} paired trials (p = {test.p_value:.2g}, "
+        f"({between}) over {test.n_pairs} paired trials (p = {test.p:.2g}, "
         f"rank-biserial {test.rank_biserial:+.2f}), positive at {n_up} of "
         f"{len(means)} K",
     )
@@ -175,6 +171,7 @@ class _Curve:
     """The cells of an entry over lambda, each with enough trials."""
 
     panel: WeightGrid
+    method: str
     cells: dict[float, Cell]
 
     @property
@@ -184,10 +181,9 @@ class _Curve:
         return f"{reading.label} on {place} ({reading.experiment})"
 
     @property
-    def kind(self) -> tuple[str, bool]:
-        """The entry, and whether it stands on a graph."""
-        method = next(iter(self.cells.values())).reading.method
-        return method, on_graph(self.panel.experiment)
+    def graph(self) -> bool:
+        """Whether its entry stands on a graph."""
+        return on_graph(self.panel.experiment)
 
     @property
     def best(self) -> float:
@@ -203,10 +199,10 @@ class _Curve:
 
 def _curves(results: Results) -> list[_Curve]:
     found = [
-        _Curve(panel, {float(c.reading.weight or 0): c for c in cells})
+        _Curve(panel, method, cells)
         for panel in grid_panels(results)
-        for cells in panel.curves("ac").values()
-        if all(cell.enough for cell in cells)
+        for method, cells in panel.curves("ac").items()
+        if all(cell.enough for cell in cells.values())
     ]
     return [curve for curve in found if len(curve.inside) > 1]
 
@@ -222,14 +218,14 @@ def _over_lambda(
     """Decide by the curves, or pairs of curves, that say yes; apart on the graph."""
     there = {panel.key for panel in grid_panels(results)}
     command = "" if {*PAPER_PANELS} <= there else run_command("lambda")
-    verdicts: dict[bool, ClaimVerdict] = {}
-    for graph in {curve.kind[1] for curve, _ in found}:
-        said = [yes for curve, yes in found if curve.kind[1] == graph]
-        verdicts[graph] = by_share(sum(said), len(said), partly_from=partly_from)
-    own = verdicts.get(False, ClaimVerdict.CANNOT)
+
+    def decide(graph: bool) -> ClaimVerdict | None:
+        said = [yes for curve, yes in found if curve.graph == graph]
+        return by_share(sum(said), len(said), partly_from=partly_from) if said else None
+
     return Decision(
-        verdict=so_far(own, command),
-        equal_terms=verdicts.get(True),
+        verdict=so_far(decide(graph=False) or ClaimVerdict.CANNOT, command),
+        equal_terms=decide(graph=True),
         evidence=evidence,
         details=tuple(details),
         command=command,
@@ -280,7 +276,8 @@ def lambda_depends(results: Results) -> Decision:
     details = []
     for own, other in itertools.permutations(_curves(results), 2):
         apart = own.panel.key.dataset != other.panel.key.dataset
-        if apart and own.kind == other.kind and other.best in own.cells:
+        alike = (own.method, own.graph) == (other.method, other.graph)
+        if apart and alike and other.best in own.cells:
             gain = paired_difference(own.cells[own.best], own.cells[other.best])
             found.append((own, gain.low > 0))
             details.append(

@@ -14,10 +14,10 @@ from functools import partial
 import numpy as np
 
 from symmf.paper.roles import Role
-from symmf.paper.values import DATASET_TITLES, METRIC_TITLES, published_values
+from symmf.paper.values import DATASET_TITLES, METRIC_TITLES
 from symmf.reporting.results import Results, run_command
 from symmf.reporting.selection.arms import Arm, arms
-from symmf.reporting.selection.cells import CellKey, Row, dataset_title
+from symmf.reporting.selection.cells import CellKey, Row, dataset_title, published_cells
 from symmf.reporting.statistics.intervals import bootstrap_interval, bounds, signed
 from symmf.reporting.statistics.tests import ALPHA, pairwise
 from symmf.reporting.statistics.words import smallest_p
@@ -84,22 +84,20 @@ def _means(row: Row | None) -> dict[CellKey, float]:
 
 def best_means(arm: Arm) -> Share:
     """Count the values for which the proposed row of an arm has the highest mean."""
-    n_won, lost = 0, []
-    values = published_values()[["dataset", "n_clusters"]].drop_duplicates()
-    places = [CellKey(str(d), int(k)) for d, k in values.itertuples(index=False)]
-    for (metric, title), key in itertools.product(METRIC_TITLES.items(), places):
+    n_all, lost = 0, []
+    places = itertools.product(METRIC_TITLES.items(), published_cells())
+    for (metric, title), key in places:
         own = _means(arm.proposed(metric)).get(key)
         means = {row.title: _means(row).get(key) for row in arm.others(metric)}
         rivals = {name: mean for name, mean in means.items() if mean is not None}
         if own is None or not rivals:
             continue
+        n_all += 1
         top = max(rivals, key=rivals.__getitem__)
-        if own >= rivals[top]:
-            n_won += 1
-        else:
+        if own < rivals[top]:
             where = f"{title} {dataset_title(key.dataset)} K = {key.n_clusters}"
             lost.append(f"{where}: {top} {rivals[top]:.3f}, proposed {own:.3f}")
-    n_all = n_won + len(lost)
+    n_won = n_all - len(lost)
     sentence = f"highest mean for {n_won} of {n_all} values"
     return Share(n_won, n_all, sentence, tuple(lost))
 
@@ -111,10 +109,9 @@ def significant_differences(arm: Arm) -> Share:
     for metric, title in METRIC_TITLES.items():
         tests = pairwise(arm.rows[metric], metric)
         known = tests["dataset"].isin(list(DATASET_TITLES))
-        tests = tests[known & (tests["refused"] == "")]
         # Where even a perfect record could not be significant, nothing is tested.
         able = tests["n_pairs"].map(smallest_p) * tests["family"] <= ALPHA
-        tests = tests[able]
+        tests = tests[known & able & (tests["refused"] == "")]
         clear = tests[tests["p_holm"] < ALPHA]
         total += len(tests)
         better += int((clear["difference"] > 0).sum())
@@ -153,9 +150,8 @@ def _moves(fall: float) -> str:
 
 def _stable(arm: Arm) -> Share:
     good, parts = [], []
-    for (metric, title), dataset in itertools.product(
-        METRIC_TITLES.items(), DATASET_TITLES
-    ):
+    places = itertools.product(METRIC_TITLES.items(), DATASET_TITLES)
+    for (metric, title), dataset in places:
         own = _over_k(arm.proposed(metric), dataset)
         rest = [_over_k(row, dataset) for row in arm.others(metric)]
         # Like with like: only rows with the same K, so the same end points.
@@ -173,21 +169,18 @@ def _stable(arm: Arm) -> Share:
 
 
 def _worse(arm: Arm) -> Share:
-    falls, exceptions = [], []
+    n_all, exceptions = 0, []
     for metric, title in METRIC_TITLES.items():
         for row, dataset in itertools.product(arm.rows[metric], DATASET_TITLES):
             means = list(_over_k(row, dataset).values())
-            if len(means) < 2:
-                continue
-            falls.append(all(a > b for a, b in itertools.pairwise(means)))
-            if not falls[-1]:
+            n_all += len(means) > 1
+            if any(a <= b for a, b in itertools.pairwise(means)):
                 shown = ", ".join(f"{mean:.3f}" for mean in means)
                 where = f"{row.title}, {dataset_title(dataset)}, {title}"
                 exceptions.append(f"exception: {where} {shown}")
-    sentence = (
-        f"the mean falls from each K to the next in {sum(falls)} of {len(falls)} cases"
-    )
-    return Share(sum(falls), len(falls), sentence, tuple(exceptions))
+    falls = n_all - len(exceptions)
+    sentence = f"the mean falls from each K to the next in {falls} of {n_all} cases"
+    return Share(falls, n_all, sentence, tuple(exceptions))
 
 
 best_everywhere = partial(

@@ -19,20 +19,13 @@ from scipy import stats
 
 from symmf.common.files import csv_text, write_text
 from symmf.common.seeds import generator
-from symmf.common.shipped import packaged
-from symmf.paper.values import METRIC_TITLES, published_values
+from symmf.paper.values import METRIC_TITLES
 from symmf.reporting.results import Experiment, Results
-from symmf.reporting.selection.cells import (
-    Cell,
-    CellKey,
-    Row,
-    collect,
-    dataset_title,
-)
+from symmf.reporting.selection.cells import Cell, Row, collect, published_by_cell
 from symmf.reporting.statistics.intervals import LEVEL, bootstrap_interval
 from symmf.reporting.statistics.tests import ALPHA, POWER, pairwise
-from symmf.reporting.tables.markdown import to_markdown
-from symmf.reporting.tables.model import ABSENT, DIGITS, PlainTable
+from symmf.reporting.tables.formats import to_markdown
+from symmf.reporting.tables.model import PlainTable, record_table
 from symmf.reporting.verdicts.claims import ledger
 from symmf.reporting.verdicts.decision import ClaimVerdict, combined
 from symmf.reporting.verdicts.values import ValueVerdict, decide
@@ -72,35 +65,10 @@ INTERVALS: dict[str, Callable[[Sequence[float]], tuple[float, float]]] = {
 }
 
 
-def _table(
-    name: str,
-    heads: Sequence[str],
-    lines: Sequence[Sequence[object]],
-    frame: pd.DataFrame,
-) -> PlainTable:
-    """Return lines of values as a table of texts; numbers stand to the right."""
-    texts = packaged("symmf.reporting.verdicts", "words.yaml")[name]
-    return PlainTable(
-        name=name,
-        title=texts["title"],
-        heads=tuple(heads),
-        align="l" + "r" * (len(heads) - 1),
-        rows=tuple(tuple(map(_text, line)) for line in lines),
-        frame=frame,
-        notes=(texts["note"].format(alpha=ALPHA, power=POWER),),
-    )
-
-
-def _text(value: object) -> str:
-    if not isinstance(value, float):
-        return str(value)
-    return f"{value:.{DIGITS}f}" if np.isfinite(value) else ABSENT
-
-
 def value_sensitivity(results: Results) -> PlainTable:
     """Return how many published values get each verdict, by kind of interval."""
     pairs = [(v, c.values) for v, c in _published_cells(results)]
-    counted: dict[str, list[Any]] = {}
+    counted: dict[str, Sequence[Any]] = {}
     for name, interval in INTERVALS.items():
         counted[name] = _counts(pairs, interval)
     if any(len(scores) > USUAL_TRIALS for _, scores in pairs):
@@ -109,10 +77,12 @@ def value_sensitivity(results: Results) -> PlainTable:
         counted[name] = _counts(few, bootstrap_interval)
     redrawn = f"as reported, trials drawn again ({REDRAWS} times)"
     counted[redrawn] = [f"{low} to {high}" for low, high in _redrawn(pairs)]
-    lines = [[name, *n] for name, n in counted.items() if pairs]
-    heads = [*map(str, SHOWN)]
-    frame = pd.DataFrame(lines, columns=["interval", *heads])
-    return _table("sensitivity", ["Interval", *heads], lines, frame)
+    records = [
+        {"interval": name, **dict(zip(map(str, SHOWN), n, strict=True))}
+        for name, n in counted.items()
+        if pairs
+    ]
+    return record_table(results, "sensitivity", records)
 
 
 def _counts(
@@ -125,20 +95,15 @@ def _counts(
 
 def _published_cells(results: Results) -> list[tuple[float, Cell]]:
     """Return every published value with the cell that stands beside it."""
-    rows = {
-        (metric, row.key.paper_row): row.cells
+    found = {
+        (metric, row.key.paper_row, key): cell
         for metric in METRIC_TITLES
         for row in collect(results, metric)
-        if row.primary
+        for key, cell in row.cells.items()
+        if row.primary and cell.enough
     }
-    return [
-        (float(value), cell)
-        for metric, name, dataset, k, value in published_values().itertuples(
-            index=False
-        )
-        if (cell := rows.get((metric, name), {}).get(CellKey(dataset, k))) is not None
-        and cell.enough
-    ]
+    published = published_by_cell().items()
+    return [(value, found[place]) for place, value in published if place in found]
 
 
 def _redrawn(
@@ -172,10 +137,14 @@ def claim_sensitivity(results: Results) -> PlainTable:
         ],
     }
     kinds = [v for v in ClaimVerdict if any(v in f for f in by_setting.values())]
-    lines = [[name, *map(f.count, kinds)] for name, f in by_setting.items()]
-    heads = ["Verdicts", *map(str, kinds)]
-    frame = pd.DataFrame(lines, columns=heads)
-    return _table("claim_sensitivity", heads, lines, frame)
+    records = [
+        {"Verdicts": name, **{str(kind): found.count(kind) for kind in kinds}}
+        for name, found in by_setting.items()
+    ]
+    columns = [
+        (head, "r" if n else "l", f"{{{head}}}") for n, head in enumerate(records[0])
+    ]
+    return record_table(results, "claim_sensitivity", records, columns=columns)
 
 
 def cell_levels(results: Results) -> PlainTable:
@@ -188,8 +157,7 @@ def cell_levels(results: Results) -> PlainTable:
     for key, cell in proposed[0].cells.items() if proposed else ():
         experiment = experiments[cell.reading.experiment]
         record = {
-            "dataset": key.dataset,
-            "n_clusters": key.n_clusters,
+            **key._asdict(),
             "trials": cell.n_good,
             "largest_class": _largest_class(experiment, key.n_clusters),
             "chance_nmi": _chance_nmi(experiment, cell),
@@ -197,13 +165,7 @@ def cell_levels(results: Results) -> PlainTable:
         for metric, floors in seen.items():
             record[f"smallest_{metric}"] = floors.get(key, float("nan"))
         records.append(record)
-    shown = [
-        (dataset_title(str(name), results), *rest)
-        for name, *rest in (record.values() for record in records)
-    ]
-    smallest = (f"smallest {title}" for title in METRIC_TITLES.values())
-    heads = ["Dataset", "K", "trials", "one cluster AC", "chance NMI", *smallest]
-    return _table("levels", heads, shown, pd.DataFrame(records))
+    return record_table(results, "levels", records, alpha=ALPHA, power=POWER)
 
 
 def _floors(rows: Sequence[Row], metric: str) -> pd.Series[float]:

@@ -4,31 +4,40 @@ A mean is *close* to a published value if it is within the stated tolerance of i
 *not distinguishable* if only the 95 % bootstrap interval holds the value. Otherwise it
 is *higher* or *lower*. A cell without good trials is *not run*; below a stated number
 of trials nothing is concluded.
+
+Beside it stands what classifiers with labels reach in its cell, as a ceiling of
+evidence. A published value above all of them is no proof of an error, since another
+classifier or other features might reach more; it says how far out of reach it is.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from enum import StrEnum
+from typing import Any
 
 import pandas as pd
 
 from symmf.common.shipped import packaged
-from symmf.paper.values import METRIC_TITLES, ROWS, published_values
+from symmf.paper.roles import Role
+from symmf.paper.values import METRIC_TITLES, ROWS
 from symmf.reporting.results import Results, made_once, run_command
+from symmf.reporting.selection.arms import cells_of_role
 from symmf.reporting.selection.cells import (
     ENOUGH_TRIALS,
     Cell,
     CellKey,
     cells,
     collect,
+    published_by_cell,
 )
 from symmf.reporting.selection.studies import Study
 from symmf.reporting.statistics.intervals import INTERVAL_METHOD, bootstrap_interval
-from symmf.reporting.verdicts.ceilings import NO_CEILING, ROUNDING, ceilings
 
 TOLERANCE = 0.02
+ROUNDING = 0.0005  # the paper prints three decimals
 
 
 class ValueVerdict(StrEnum):
@@ -42,7 +51,9 @@ class ValueVerdict(StrEnum):
     NOT_RUN = "not run"
 
 
-RULE: str = packaged("symmf.reporting.verdicts", "words.yaml")["values"].format(
+TEXTS: dict[str, Any] = packaged("symmf.reporting.verdicts", "words.yaml")
+CEILING_RULE: str = TEXTS["ceilings"]
+RULE: str = TEXTS["values"].format(
     tolerance=TOLERANCE,
     interval=INTERVAL_METHOD,
     rounding=ROUNDING,
@@ -55,6 +66,58 @@ COLUMNS = (
     *("ceiling_classifiers", "beside_ceiling", "reason", "command", "keys"),
 )
 KEY_LENGTH = 12  # as much of a trial's key as `symmf info` needs
+
+
+class Reach(StrEnum):
+    """A published value beside the classifiers of its cell."""
+
+    WITHIN = "within reach"
+    ABOVE = "above every mean"
+    CLEARLY_ABOVE = "clearly above"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ceiling:
+    """The best classifier of a cell by its mean, and the highest end of an interval."""
+
+    best: Cell
+    high: float
+    n_classifiers: int
+
+    def stands(self, published: float) -> Reach:
+        """Tell how a published value stands to all the classifiers."""
+        if published - ROUNDING > self.high:
+            return Reach.CLEARLY_ABOVE
+        above = published - ROUNDING > self.best.mean
+        return Reach.ABOVE if above else Reach.WITHIN
+
+
+def _beside_ceiling(ceiling: Ceiling | None, published: float) -> dict[str, object]:
+    """Return what a table shows of a ceiling beside a published value."""
+    if ceiling is None:
+        return {"ceiling_label": "", "ceiling_classifiers": 0, "beside_ceiling": ""}
+    return {
+        "ceiling": ceiling.best.mean,
+        "ceiling_high": ceiling.high,
+        "ceiling_label": ceiling.best.reading.label,
+        "ceiling_classifiers": ceiling.n_classifiers,
+        "beside_ceiling": ceiling.stands(published),
+    }
+
+
+@made_once
+def ceilings(results: Results, metric: str) -> dict[CellKey, Ceiling]:
+    """Return the ceiling of every cell in which classifiers were run often enough."""
+    out = {}
+    for key, found in cells_of_role(results, Role.CEILING, metric).items():
+        group = [cell for cell in found if cell.enough]
+        if group:
+            out[key] = Ceiling(
+                best=max(group, key=lambda cell: cell.mean),
+                high=max(bootstrap_interval(cell.values)[1] for cell in group),
+                n_classifiers=len(group),
+            )
+    return out
 
 
 def decide(published: float, mean: float, low: float, high: float) -> ValueVerdict:
@@ -96,20 +159,21 @@ def compare(results: Results) -> pd.DataFrame:
                 if row.paper_row:
                     found.setdefault((metric, row.paper_row, key), []).append(cell)
     records: list[dict[str, object]] = []
-    for metric, row, dataset, k, value in published_values().itertuples(index=False):
-        key = CellKey(str(dataset), int(k))
+    for (metric, row, key), value in published_by_cell().items():
         ceiling = ceilings(results, metric).get(key)
         shared: dict[str, object] = {
             **dict(zip(COLUMNS[:5], [metric, row, *key, value], strict=True)),
-            **(ceiling.beside(value) if ceiling else NO_CEILING),
+            **_beside_ceiling(ceiling, value),
         }
         # Trials that two experiments share are those of the main one.
         known = found.get((metric, row, key), [])
         here = _once(sorted(known, key=lambda cell: cell.reading.apart != ""))
         first = next((cell for cell in here if cell.reading.primary), None)
-        records.append(shared | {"reading": "primary"} | _beside(first, value, dataset))
+        records.append(
+            shared | {"reading": "primary"} | _beside(first, value, key.dataset)
+        )
         records += [
-            shared | {"reading": "further"} | _beside(cell, value, dataset)
+            shared | {"reading": "further"} | _beside(cell, value, key.dataset)
             for cell in here
             if cell is not first and cell.n_good
         ]
@@ -201,6 +265,17 @@ def counts(comparison: pd.DataFrame) -> dict[str, int]:
     """Count the verdicts of the primary reading, in a fixed order."""
     found = primary(comparison)["verdict"].value_counts()
     return {str(verdict): int(found.get(verdict, 0)) for verdict in ValueVerdict}
+
+
+def listed(tally: Mapping[str, int]) -> str:
+    """Return counts with their names, those that occur.
+
+    Examples
+    --------
+    >>> listed({"close": 3, "higher": 0, "lower": 2})
+    '3 close, 2 lower'
+    """
+    return ", ".join(f"{n} {name}" for name, n in tally.items() if n)
 
 
 def by_row(comparison: pd.DataFrame) -> pd.DataFrame:

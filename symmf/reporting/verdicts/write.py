@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
@@ -20,14 +21,17 @@ from symmf.reporting.statistics.words import (
     study_evidence,
     write_statistics,
 )
-from symmf.reporting.verdicts import ceilings, inputs
+from symmf.reporting.verdicts import inputs
 from symmf.reporting.verdicts.claims import NOTE, Decided, ledger
 from symmf.reporting.verdicts.sensitivity import write_sensitivity
 from symmf.reporting.verdicts.values import (
+    CEILING_RULE,
     RULE,
+    Reach,
     compare,
     compare_study,
     counts,
+    listed,
     primary,
 )
 
@@ -62,8 +66,7 @@ def write_study(study: Study, folder: Path) -> tuple[list[str], list[Path]]:
         }
         written += _write(folder, "compare", beside, _page("study.md.j2", facts))
         said = beside["verdict"].value_counts().to_dict()
-        listed = ", ".join(f"{n} {verdict}" for verdict, n in said.items())
-        words.append(f"Published values: {listed}.")
+        words.append(f"Published values: {listed(said)}.")
     return words, written
 
 
@@ -81,15 +84,15 @@ def write_comparison(
     total = counts(comparison)
     known = primary(comparison)
     known = known[known["beside_ceiling"] != ""]
-    above = known[known["beside_ceiling"] != ceilings.Reach.WITHIN]
+    above = known[known["beside_ceiling"] != Reach.WITHIN]
     sections: list[tuple[str, Any]] = []
-    for metric, title in METRIC_TITLES.items():
-        for dataset, name in DATASET_TITLES.items():
-            here = comparison[
-                (comparison["metric"] == metric) & (comparison["dataset"] == dataset)
-            ]
-            ordered = here.sort_values("n_clusters", kind="stable")
-            sections.append((f"{title}, {name}", ordered.to_dict("records")))
+    ordered = comparison.sort_values("n_clusters", kind="stable")
+    parts = dict([*ordered.groupby(["metric", "dataset"])])
+    for (metric, title), (dataset, name) in itertools.product(
+        METRIC_TITLES.items(), DATASET_TITLES.items()
+    ):
+        lines = parts[metric, dataset].to_dict("records")
+        sections.append((f"{title}, {name}", lines))
     places = list(dict.fromkeys(zip(known["metric"], known["dataset"], strict=True)))
     facts = {
         "rule": RULE,
@@ -99,9 +102,9 @@ def write_comparison(
         "input_rule": inputs.RULE,
         "input_words": inputs.input_words(results),
         "kinds": list(inputs.KINDS),
-        "ceiling_rule": ceilings.RULE,
+        "ceiling_rule": CEILING_RULE,
         "n_known": len(known),
-        "n_clear": int((above["beside_ceiling"] == ceilings.Reach.CLEARLY_ABOVE).sum()),
+        "n_clear": int((above["beside_ceiling"] == Reach.CLEARLY_ABOVE).sum()),
         "above": sorted(
             above.to_dict("records"),
             key=lambda v: (places.index((v["metric"], v["dataset"])), v["n_clusters"]),

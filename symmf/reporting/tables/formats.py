@@ -1,10 +1,16 @@
-"""Tables as LaTeX, for documents with the packages ``booktabs`` and ``graphicx``."""
+"""Tables as LaTeX, Markdown and CSV.
+
+LaTeX is for documents with the packages ``booktabs`` and ``graphicx``; Markdown is as
+GitHub reads it.
+"""
 
 from __future__ import annotations
 
-from symmf.common.texts import latex_text
+from symmf.common.files import csv_text
+from symmf.common.texts import latex_text, markdown_table, markdown_text
 from symmf.reporting.tables.model import PlainTable, Style, Table
 
+FORMATS = {"latex": "tex", "markdown": "md", "csv": "csv"}
 NEEDS = r"% needs \usepackage{booktabs,graphicx}"
 # A table wider than the line is made smaller; others stay as they are.
 FIT = r"\resizebox{\ifdim\width>\linewidth \linewidth\else \width\fi}{!}{%"
@@ -23,6 +29,31 @@ LATEX = Style(
     spread=r"{\scriptsize$\,\pm\,$%s}",
     share="$^{%s}$",
 )
+MARKDOWN = Style(
+    text=markdown_text, best="**%s**", second="<ins>%s</ins>", below="*%s*"
+)
+
+
+def render(table: Table | PlainTable, kind: str, *, std: bool = False) -> str:
+    """Render in one of :data:`FORMATS`."""
+    if kind == "csv":
+        return csv_text(table.frame)
+    return (to_latex if kind == "latex" else to_markdown)(table, std=std)
+
+
+def to_markdown(table: Table | PlainTable, *, std: bool = False) -> str:
+    """Render as a GitHub table with one header line, and the notes below it."""
+    heads = [markdown_text(head) for head in table.heads]
+    lines = [
+        f"### {markdown_text(table.title)}",
+        "",
+        markdown_table(heads, table.lines(MARKDOWN, std), table.align),
+    ]
+    if table.notes:
+        lines += ["", *(f"- {markdown_text(note)}" for note in table.notes)]
+    if isinstance(table, Table) and any(row.below for row in table.rows):
+        lines.append("- In this format the rows below the rule are set in italics.")
+    return "\n".join(lines) + "\n"
 
 
 def to_latex(table: Table | PlainTable, *, std: bool = False) -> str:
@@ -35,7 +66,7 @@ def to_latex(table: Table | PlainTable, *, std: bool = False) -> str:
             body.insert(top, r"\midrule")
     else:
         place, size = "table}[h!]", r"\centering"
-        heads = [_line([latex_text(head) for head in table.heads])]
+        heads = [_line([*map(latex_text, table.heads)])]
     lines = [
         NEEDS,
         rf"\begin{{{place}",
