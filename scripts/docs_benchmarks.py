@@ -58,7 +58,7 @@ def evidence_page(folder: Path) -> str:
         [f"{line.group}: {line.data}", *(str(getattr(line, name)) for name in counts)]
         for line in frame.itertuples(index=False)
     ]
-    along = frame["data"].isin(("noisy curve", "noisy line"))
+    along = frame["data"].isin(("noisy curve", "noisy line", "closed curve"))
     false = frame["group"] == "no clusters"
     told = [
         f"{what}: {part['weak'].sum()} weak and {part['clear'].sum()} clear verdicts "

@@ -47,7 +47,7 @@ def configs_page() -> str:
 
 def hits_page() -> str:
     """Tell how often the rules for the number of clusters were right."""
-    from symmf.clustering.symmf.agreement import hit_rates
+    from symmf.clustering.symmf.evidence import hit_rates
 
     rates = hit_rates()
     rows = []

@@ -217,7 +217,9 @@ def evidence(draws: int, most: int, numbers: bool) -> None:
         "memberships": parts.memberships(max(1, draws // 4)).to_dict("records"),
     }
     if numbers:
-        facts["numbers"] = parts.hit_rates(parts.numbers(most))
+        table = parts.numbers(most)
+        facts["partitions"] = parts.partitions(table)
+        facts["numbers"] = parts.hit_rates(table)
         parts.write_hits(facts["numbers"])
     save("evidence", parts.verdicts(draws), facts)
 
@@ -260,9 +262,9 @@ def scale(
 @repeated(3)
 def choosing(rows: tuple[int, ...], repeats: int) -> None:
     """Cost of an unknown K, and of the evidence, beside that of ``symmf.select``."""
-    from scripts.benchmarks import choosing as part
+    from scripts.benchmarks.evidence import cost
 
-    save("choosing", part.measure(rows, repeats), {"repeats": repeats})
+    save("choosing", cost(rows, repeats), {"repeats": repeats})
 
 
 @main.command("lambda")

@@ -1,13 +1,17 @@
 """Evidence: false alarms and power of "no clusters", K, memberships and outliers.
 
 What is drawn has seeds that no rule was developed on. The numbers of clusters and the
-memberships are those of the data sets of ``quality``.
+memberships are those of the data sets of ``quality``. What an unknown K and the
+evidence cost is measured beside ``symmf.select``.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+import time
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -18,11 +22,15 @@ import pandas as pd
 from matplotlib.figure import Figure
 from scipy.spatial import cKDTree
 
+from scripts.benchmarks.corpus import CLUSTERS, points
 from scripts.benchmarks.quality import BATTERIES, SEED
+from scripts.benchmarks.timing import alternate, ratios
 from scripts.benchmarks.unseen import SHAPES, shapes, tables
 
 # Classes up to which the rules for the number of clusters are judged.
 LARGEST_K = 12
+# A partition is there to be found if SymMF, told K, has this ARI.
+_FOUND = 0.8
 HITS = Path("symmf/clustering/symmf/select_hits.json")
 _SIZES, _FEATURES = (60, 200, 600), (2, 4, 10)
 _DISTANCES = (8, 6, 5, 4, 3, 2)
@@ -33,18 +41,30 @@ def structureless(rng: np.random.Generator) -> dict[str, Any]:
     """Return rows without clusters, of several kinds."""
     n, p = int(rng.choice(_SIZES)), int(rng.choice(_FEATURES))
     normal = rng.normal(size=(n, p))
-    t = rng.random(n)
+    sphere = normal / np.linalg.norm(normal, axis=1, keepdims=True)
+    t, noise = rng.random(n), rng.normal(0, 0.05, (n, 2))
     arc = np.column_stack([np.cos(3 * t), np.sin(3 * t)])
+    circle = np.column_stack([np.cos(2 * np.pi * t), np.sin(2 * np.pi * t)])
+    roll = np.column_stack([6 * t * np.cos(6 * t), 6 * t * np.sin(6 * t)])
     return {
         "uniform": rng.random((n, p)),
+        "ramp": np.sqrt(rng.random((n, p))),
         "normal": normal,
+        "rounded": np.unique(np.round(2 * normal), axis=0),
         "correlated": normal @ rng.normal(size=(p, p)),
-        "student": rng.standard_t(3, size=(n, p)),
-        "lognormal": np.exp(0.7 * normal),
-        "sphere": normal / np.linalg.norm(normal, axis=1, keepdims=True),
         "low rank": rng.normal(size=(n, 2)) @ rng.normal(size=(2, p)) + 0.1 * normal,
-        "noisy curve": arc + rng.normal(0, 0.05, (n, 2)),
-        "noisy line": np.column_stack([t, 2 * t]) + rng.normal(0, 0.05, (n, 2)),
+        "student": rng.standard_t(3, size=(n, p)),
+        "contaminated": normal * np.where(rng.random((n, 1)) < 0.1, 4, 1),
+        "lognormal": np.exp(0.7 * normal),
+        "exponential": rng.exponential(size=(n, p)),
+        "skewed": rng.gamma(2, size=(n, p)) @ rng.normal(size=(p, p)),
+        "sphere": sphere,
+        "ball": sphere * rng.random((n, 1)) ** (1 / p),
+        "simplex": rng.dirichlet(np.ones(p + 1), n)[:, :p],
+        "sheet": np.column_stack([roll + 6 * noise, 8 * rng.random(n)]),
+        "noisy curve": arc + noise,
+        "noisy line": np.column_stack([t, 2 * t]) + noise,
+        "closed curve": circle + noise,
         "single feature": rng.normal(size=(n, 1)),
         "single uniform feature": rng.random((n, 1)),
     }
@@ -66,7 +86,7 @@ def verdicts(draws: int) -> pd.DataFrame:
 
 def _drawn(draws: int) -> Iterator[tuple[str, str, Any]]:
     for draw in range(draws):
-        rng = np.random.default_rng([2030, draw])
+        rng = np.random.default_rng([2031, draw])
         for kind, Z in structureless(rng).items():
             yield "no clusters", kind, Z
         for features, where in ((4, "two groups"), (1, "one feature")):
@@ -79,20 +99,23 @@ def _drawn(draws: int) -> Iterator[tuple[str, str, Any]]:
 
 
 def numbers(most: int) -> pd.DataFrame:
-    """Return what the rules of ``symmf.select`` say, and the number of classes."""
-    from symmf import select
-    from symmf.clustering.symmf.agreement import RULES
+    """Return what ``symmf.select`` says, and how well the classes can be found."""
+    from symmf import SymMF, ari, select
+    from symmf.clustering.symmf.evidence import RULES
 
     rows = []
     for battery, data_sets in BATTERIES.items():
         for name, data in data_sets(most):
-            k = int(data.n_classes)
+            X, y, k = np.asarray(data.X, float), np.asarray(data.y), int(data.n_classes)
             if not 2 <= k <= LARGEST_K:
                 continue
-            found = select(np.asarray(data.X, float), n_subsamples=0, random_state=SEED)
+            found = select(X, n_subsamples=0, random_state=SEED)
+            labels = SymMF(k, random_state=SEED).fit_predict(X)
             rules = {rule: found.by_rule.get(rule) for rule in RULES}
             agree = list(rules.values()).count(found.best)
             row = {"battery": battery, "set": name, "classes": k, "score": found.best}
+            row["verdict"] = found.structure.verdict if found.structure else "untested"
+            row["ari"] = ari(y[y >= 0], labels[y >= 0])
             rows.append({**row, **rules, "agree": agree})
             click.echo(f"{name}: {k} classes, {found.best} chosen, rules say {rules}")
     return pd.DataFrame(rows)
@@ -129,6 +152,12 @@ def hit_rates(table: pd.DataFrame) -> dict[str, Any]:
 def write_hits(rates: dict[str, Any], path: Path = HITS) -> None:
     """Write the hit rates where the recommendation reads them."""
     path.write_text(json.dumps(rates, indent=1, sort_keys=True) + "\n", "utf-8")
+
+
+def partitions(table: pd.DataFrame) -> dict[str, Any]:
+    """Count verdicts on data whose classes SymMF finds, told their number."""
+    there = table[table["ari"] >= _FOUND]
+    return pd.crosstab(there["battery"], there["verdict"]).to_dict("index")
 
 
 def outliers(draws: int) -> pd.DataFrame:
@@ -187,6 +216,29 @@ def memberships(draws: int, most: int = 1000) -> pd.DataFrame:
         sets=("set", "nunique"),
     )
     return means.reset_index().astype({"membership": str})
+
+
+def cost(sizes: Sequence[int], repeats: int) -> pd.DataFrame:
+    """Time dense rows of planted groups: K given, chosen, and with the evidence."""
+    from symmf import SymMF, select
+
+    rows = []
+    for n in sizes:
+        X, _ = points(n)
+        given, auto = (SymMF(k, random_state=SEED) for k in (CLUSTERS, "auto"))
+        tasks: dict[str, Callable[[], Any]] = {
+            "fit, K given": partial(given.fit, X),
+            "fit, K chosen": partial(auto.fit, X),
+            "fit, K chosen, and evidence": lambda X=X, auto=auto: auto.fit(X).evidence_,
+            "select": partial(select, X),
+        }
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            frame = alternate(tasks, repeats, time.perf_counter)
+        rows += [
+            {"n": n, "task": task} | ratios(frame, task, "select") for task in tasks
+        ]
+    return pd.DataFrame(rows)
 
 
 def picture(table: pd.DataFrame) -> Figure:

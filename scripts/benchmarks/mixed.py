@@ -23,10 +23,9 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
+from scripts.benchmarks.quality import OURS, SEED
 from symmf.common.notation import LabelArray
 
-SEED = 0
-OURS = "SymMF"
 #: package, table, column of classes, and columns that are ids or tell the class
 TABLES = (
     ("palmerpenguins", "penguins", "species", ()),

@@ -58,25 +58,18 @@ def methods() -> dict[str, Callable[[Any, int], LabelArray]]:
     from symmf import SymMF
     from symmf.clustering import Spectral
 
-    def fitted(make: Callable[[int], Any]) -> Callable[[Any, int], LabelArray]:
-        return lambda X, k: np.asarray(make(k).fit_predict(X))
+    def fitted(make: Any, **options: Any) -> Callable[[Any, int], LabelArray]:
+        return lambda X, k: np.asarray(make(k, **options).fit_predict(X))
 
+    neighbours = {"affinity": "nearest_neighbors", "random_state": SEED}
     known = {
-        OURS: fitted(lambda k: SymMF(k, random_state=SEED)),
-        "Spectral (ours)": fitted(lambda k: Spectral(k, random_state=SEED)),
-        "KMeans": fitted(lambda k: KMeans(k, n_init=10, random_state=SEED)),
-        "GaussianMixture": fitted(
-            lambda k: GaussianMixture(k, n_init=1, random_state=SEED)
-        ),
-        "Agglomerative, ward": fitted(lambda k: AgglomerativeClustering(k)),
-        "Agglomerative, average": fitted(
-            lambda k: AgglomerativeClustering(k, linkage="average")
-        ),
-        "SpectralClustering, neighbours": fitted(
-            lambda k: SpectralClustering(
-                k, affinity="nearest_neighbors", random_state=SEED
-            )
-        ),
+        OURS: fitted(SymMF, random_state=SEED),
+        "Spectral (ours)": fitted(Spectral, random_state=SEED),
+        "KMeans": fitted(KMeans, n_init=10, random_state=SEED),
+        "GaussianMixture": fitted(GaussianMixture, random_state=SEED),
+        "Agglomerative, ward": fitted(AgglomerativeClustering),
+        "Agglomerative, average": fitted(AgglomerativeClustering, linkage="average"),
+        "SpectralClustering, neighbours": fitted(SpectralClustering, **neighbours),
         "HDBSCAN": hdbscan,
     }
     for package, name in (("genieclust", "Genie"), ("lumbermark", "Lumbermark")):

@@ -278,6 +278,14 @@ def test_verdicts_are_counted_by_kind_of_data():
     assert picture(table).axes
 
 
+def test_only_partitions_that_can_be_found_are_counted():
+    from scripts.benchmarks.evidence import partitions
+
+    rows = [("design", "clear", 0.9), ("design", "none", 0.8), ("design", "none", 0.4)]
+    counts = partitions(pd.DataFrame(rows, columns=["battery", "verdict", "ari"]))
+    assert counts == {"design": {"clear": 1, "none": 1}}
+
+
 def test_rules_are_counted_by_how_many_agree():
     from scripts.benchmarks.evidence import hit_rates
 

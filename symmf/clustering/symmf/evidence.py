@@ -3,19 +3,23 @@
 Three things are asked. Are there clusters at all, against chance
 (:mod:`symmf.clustering.symmf.structure`)? Do the same ones come back when a fifth of
 the rows is left out? Do several rules name the same number? The first two make the
-verdict. Silhouettes are shown by name and judge nothing: in the embedding they are high
-on data without clusters, and in the data low on clusters that are not balls.
+verdict; how often such agreement of rules was right is read from ``select_hits.json``,
+which ``scripts/benchmark evidence`` writes. Silhouettes are shown by name and judge
+nothing: in the embedding they are high on data without clusters, and in the data low on
+clusters that are not balls.
 """
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from symmf.clustering.symmf.agreement import confidence
 from symmf.clustering.symmf.membership import Parts
 from symmf.clustering.symmf.number import Numbers, parts_of
 from symmf.clustering.symmf.structure import Structure, Verdict
@@ -23,6 +27,11 @@ from symmf.common.notation import FloatArray, LabelArray
 from symmf.errors import SymmfError
 from symmf.metrics import ari, silhouette
 
+#: rules that count when their agreement is stated
+RULES = ("eigengap", "eigengap_15", "silhouette", "hdbscan")
+# Of a given graph.
+_GRAPH_RULES = ("bethe_hessian", "eigengap")
+HITS = Path(__file__).with_name("select_hits.json")
 # Stability from which clusters are clear, or weak.
 _STABLE, _SHAKY = 0.85, 0.6
 _N_PARTS = 5
@@ -91,7 +100,8 @@ class Evidence:
             return "Whether these are clusters was not tested."
         if structure is not None and structure.verdict == "none":
             found = "No clusters were found" if self.n_clusters == 1 else _HEADS["none"]
-            return f"{found}: data without clusters look the same."
+            same = "data without clusters look the same"
+            return f"{found}: {same}. Groups that nearly touch may be missed."
         gaps = _GAPS[None if structure is None else structure.verdict]
         if structure is not None and structure.verdict == "weak" and structure.along:
             gaps += ": the rows lie along a line or curve, and these may be parts of it"
@@ -119,6 +129,11 @@ class Evidence:
             if self.best == 1:
                 return ""
             return f"If there must be clusters, K = {self.best} scores best{second}."
+        if self.chosen and self.verdict == "none":
+            return (
+                f"K = {self.best} scores best{second}, but do not rely on it: give the "
+                "number you need, or take the clusters as a summary of the rows."
+            )
         sure = confidence(self.by_rule, self.best)
         if self.chosen and self.n_clusters == self.best:
             return f"K = {self.best} was chosen{second}. {sure}"
@@ -128,6 +143,39 @@ class Evidence:
 
     def __str__(self) -> str:
         return " ".join(filter(None, (self.sentence, self.number)))
+
+
+@cache
+def hit_rates() -> dict[str, Any]:
+    """Return how often the rules were right on data with known classes."""
+    return dict(json.loads(HITS.read_text("utf-8")))
+
+
+def confidence(by_rule: dict[str, int], k: int) -> str:
+    """Say how many rules name k clusters, and how often k was right where they did.
+
+    Examples
+    --------
+    >>> confidence({"silhouette": 3, "eigengap": 4}, 3).split(":")[0]
+    '1 of 2 rules agrees'
+    """
+    known = _GRAPH_RULES if "bethe_hessian" in by_rule else RULES
+    rules = [rule for rule in known if rule in by_rule]
+    agree = sum(by_rule[rule] == k for rule in rules)
+    verb = "agrees" if agree == 1 else "agree"
+    said = f"{agree} of {len(rules)} rules {verb}"
+    if len(rules) < len(RULES):
+        return (
+            f"{said}: how often such agreement is right was not measured for data of "
+            "this kind."
+        )
+    case = str(agree) if agree >= 3 else "fewer"
+    rates = hit_rates()["all"]["by_agreement"][case]
+    unknown = "" if agree >= 3 else "; the number of clusters is uncertain"
+    return (
+        f"{said}{unknown}: on benchmark data with such agreement the number was right "
+        f"on {rates['right']} of {rates['sets']} sets."
+    )
 
 
 def gather_evidence(

@@ -1,10 +1,4 @@
-"""How many clusters: the rules, what they say, and how often they were right.
-
-At most 2,000 rows are used, always the same ones. For rows of numbers the number
-maximises the sum of the eigengaps of two graphs (10 and 15 neighbours) and the
-silhouette of the rows of H; for other similarities it is the largest whose silhouette
-is within .005 of the best.
-"""
+"""How many clusters: the rules of :func:`symmf.select`, and what they say."""
 
 from __future__ import annotations
 

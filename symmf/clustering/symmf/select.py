@@ -47,16 +47,11 @@ _WITHIN = 0.005
 class Selection(Evidence):
     """What :func:`select` found: the evidence for the number that is recommended.
 
+    ``n_clusters`` is 1 if there are no clusters, ``best`` the number that scores best
+    whether or not there are.
+
     Attributes
     ----------
-    n_clusters : int
-        The recommended number; 1 if there are no clusters.
-    best, runner_up : int, int or None
-        The numbers that score best, whether or not there are clusters.
-    structure : Structure or None
-        Whether there are clusters at all; None where that is not known.
-    by_rule : dict
-        The number each rule would choose.
     table : DataFrame
         A row per number of clusters: ``silhouette`` of the unit rows of H,
         ``eigengap`` (log (1 - mu_{k+1}) / (1 - mu_k)) and, for the default similarity,
@@ -138,10 +133,10 @@ def select(
     Notes
     -----
     Everything is measured on at most 2,000 rows. For the default similarity the number
-    maximises the sum of the eigengaps of two graphs and the silhouette; for others it
-    is the largest whose silhouette is within .005 of the best one. Whether there are
-    clusters at all is asked of rows of numbers, see
-    :mod:`symmf.clustering.symmf.structure`.
+    maximises the sum of the eigengaps of two graphs (10 and 15 neighbours) and the
+    silhouette of the rows of H; for others it is the largest whose silhouette is within
+    .005 of the best one. Whether there are clusters at all is asked of rows of numbers,
+    see :mod:`symmf.clustering.symmf.structure`.
 
     Examples
     --------
