@@ -7,6 +7,7 @@ import os
 import signal
 import sys
 import time
+from importlib import import_module
 from pathlib import Path
 
 from scripts.fuzz.harness import Tally, attack, preload
@@ -19,13 +20,13 @@ def main() -> int:
     # In the background a shell has it ignored, and whatever is started here would too.
     signal.signal(signal.SIGINT, signal.default_int_handler)
     from scripts.fuzz import faults, page
-    from scripts.fuzz.parts import PARTS
+    from scripts.fuzz.parts import FAULTS, PARTS
 
     given = _arguments(list(PARTS))
     names = list(PARTS) if "all" in given.parts else given.parts
     if given.quick:
         names = [name for name in names if PARTS[name].quick]
-    if any(PARTS[name].faults for name in names):
+    if {*names} & {*FAULTS}:
         faults.preload()
     preload()
     kept = page.load(given.write) if given.write else {}
@@ -43,7 +44,9 @@ def main() -> int:
             tally = old
         indices = range(tally.start + tally.cases, tally.start + end)
         tallies.append(tally)
-        for _ in attack(part, tally, indices, jobs=given.jobs, seconds=left):
+        module = import_module(f"scripts.fuzz.{name}")
+        getattr(module, "prepare", bool)()
+        for _ in attack(module.live, tally, indices, jobs=given.jobs, seconds=left):
             if given.write:
                 kept[name] = page.stamp(tally)
                 page.save(given.write, kept.values())

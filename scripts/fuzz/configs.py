@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import random
-from typing import Any
 
 from scripts.fuzz.harness import Case
-from scripts.fuzz.mutate import damage, damage_text, odd_value
+from scripts.fuzz.mutate import damage, damage_text, exchange, odd_value
 from scripts.fuzz.process import LOST, ROOT
 
 _SMALL = """\
@@ -68,26 +67,12 @@ def _exchange(rng: random.Random, text: str) -> str:
 
     tree = yaml.safe_load(text)
     for _ in range(rng.randint(1, 3)):
-        _exchange_one(rng, tree)
+        tree = exchange(rng, tree, ("PLACEHOLDER",))
     text = yaml.safe_dump(tree, allow_unicode=True, sort_keys=False)
     # Placeholders become what YAML itself could not have written.
     while "PLACEHOLDER" in text:
         text = text.replace("PLACEHOLDER", odd_value(rng).replace("\n", " "), 1)
     return text
-
-
-def _exchange_one(rng: random.Random, tree: Any) -> None:
-    while isinstance(tree, dict | list) and tree:
-        keys = list(tree) if isinstance(tree, dict) else range(len(tree))
-        key = rng.choice(keys)
-        if rng.random() < 0.5 or not isinstance(tree[key], dict | list):
-            if isinstance(tree, dict) and rng.random() < 0.2:
-                name = rng.choice(("x", "folder", "name", "label", "figures", "lambda"))
-                tree[name] = "PLACEHOLDER"
-            else:
-                tree[key] = "PLACEHOLDER"
-            return
-        tree = tree[key]
 
 
 def _setting(rng: random.Random) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import signal
 import subprocess
@@ -13,6 +14,7 @@ from scripts.fuzz.harness import Case
 from scripts.fuzz.process import HANG, ROOT, Process, free_port, wait_for_port
 
 TRIALS = 4
+prepare = functools.partial(study.undisturbed, TRIALS)
 
 
 def live(case: Case) -> None:

@@ -7,12 +7,14 @@ import gzip
 import io
 import random
 import re
-import zipfile
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 from scripts.fuzz.harness import Case
-from scripts.fuzz.mutate import NUMBERS, TEXTS, damage, damage_header, odd_path
+from scripts.fuzz.models import edited
+from scripts.fuzz.mutate import DAMAGES, NUMBERS, TEXTS, damage, odd_path
+from scripts.fuzz.numerics import odd_matrix
 from scripts.fuzz.process import LOST
 
 METHODS = ("symmf", "kmeans", "spectral", "symnmf", "nmf")
@@ -23,6 +25,7 @@ def good_files() -> dict[str, bytes]:
     """Return a good file of every format, by name."""
     import h5py
     import numpy as np
+    import pandas as pd
     from scipy import io as scipy_io
     from scipy import sparse
 
@@ -87,7 +90,9 @@ def good_files() -> dict[str, bytes]:
 
     keep("d.h5", lambda f: hdf5(f, sparse_too=False))
     keep("s73.mat", lambda f: hdf5(f, sparse_too=True))
-    files |= _optional(X)
+    frame = pd.DataFrame(X, columns=list("abcde"))
+    keep("t.parquet", frame.to_parquet)
+    keep("t.xlsx", lambda f: frame.to_excel(f, index=False))
     return files
 
 
@@ -95,25 +100,6 @@ def _save_mtx(matrix: Any, symmetry: str, buffer: Any) -> None:
     from scipy import io as scipy_io
 
     scipy_io.mmwrite(buffer, matrix, symmetry=symmetry)
-
-
-def _optional(X: Any) -> dict[str, bytes]:
-    """Return files of formats whose libraries may not be installed."""
-    import pandas as pd
-
-    frame = pd.DataFrame(X, columns=list("abcde"))
-    files = {}
-    for name, write in (
-        ("t.parquet", lambda b: frame.to_parquet(b)),
-        ("t.xlsx", lambda b: frame.to_excel(b, index=False)),
-    ):
-        buffer = io.BytesIO()
-        try:
-            write(buffer)
-        except ImportError:
-            continue
-        files[name] = buffer.getvalue()
-    return files
 
 
 def live(case: Case) -> None:
@@ -125,7 +111,8 @@ def live(case: Case) -> None:
         path = folder / f"x{suffix}"
         odd_path(rng, path)
     else:
-        name, content = _forge(rng) if kind <= 2 else _damaged(rng)
+        makers = (_forged_csv, _forged_values) if kind <= 2 else (_damaged,)
+        name, content = rng.choice(makers)(rng)
         path = folder / name
         path.write_bytes(content)
     words = ["cluster", path, "-k", rng.choice((2, 2, 3, 3, 1, 12, 50))]
@@ -145,33 +132,8 @@ def _damaged(rng: random.Random) -> tuple[str, bytes]:
     if name.endswith(".gz") and rng.random() < 0.5:
         return name, gzip.compress(damage(rng, gzip.decompress(content)))
     if name.endswith(".npz") and rng.random() < 0.6:
-        return name, damage_member(rng, content)
-    return name, rng.choice((damage, damage_header))(rng, content)
-
-
-def damage_member(rng: random.Random, content: bytes) -> bytes:
-    """Damage one array of an archive of them, the archive itself staying good."""
-    members = {}
-    with zipfile.ZipFile(io.BytesIO(content)) as archive:
-        for name in archive.namelist():
-            members[name] = archive.read(name)
-    name = rng.choice(sorted(members))
-    head = members[name].find(b"\n") + 1
-    if head and rng.random() < 0.7:
-        # Only the numbers: such a file looks right until it is used.
-        members[name] = members[name][:head] + damage(rng, members[name][head:])
-    else:
-        members[name] = damage(rng, members[name])
-    buffer = io.BytesIO()
-    with zipfile.ZipFile(buffer, "w") as archive:
-        for name, piece in members.items():
-            archive.writestr(name, piece)
-    return buffer.getvalue()
-
-
-def _forge(rng: random.Random) -> tuple[str, bytes]:
-    """Return a file that says odd things in good order."""
-    return rng.choice((_forged_csv, _forged_mtx, _forged_npy, _forged_values))(rng)
+        return name, edited(rng, content, Path("MARKER"))
+    return name, rng.choice(DAMAGES)(rng, content)
 
 
 def _forged_csv(rng: random.Random) -> tuple[str, bytes]:
@@ -189,51 +151,11 @@ def _forged_csv(rng: random.Random) -> tuple[str, bytes]:
     return rng.choice(("a.csv", "a.tsv", "a.txt")), text.encode(encoding, "replace")
 
 
-def _forged_mtx(rng: random.Random) -> tuple[str, bytes]:
-    numbers = ("0", "1", "2", "5", "-1", "1000000000", "9" * 20, "1e9", "x")
-    kind = rng.choice(("matrix", "vector", "x"))
-    layout = rng.choice(("array", "coordinate", "x"))
-    field = rng.choice(("real", "integer", "complex", "pattern", "x"))
-    symmetry = rng.choice(("general", "symmetric", "skew-symmetric", "hermitian", "x"))
-    sizes = [rng.choice(numbers) for _ in range(rng.randint(1, 4))]
-    lines = [f"%%MatrixMarket {kind} {layout} {field} {symmetry}", " ".join(sizes)]
-    lines += [
-        " ".join(rng.choice((*numbers, *NUMBERS)) for _ in range(rng.randint(1, 4)))
-        for _ in range(rng.randint(0, 12))
-    ]
-    return "a.mtx", "\n".join(lines).encode()
-
-
-def _forged_npy(rng: random.Random) -> tuple[str, bytes]:
-    shape = tuple(
-        rng.choice((0, 1, 3, 12, 10**6, 10**9, 10**18, -1))
-        for _ in range(rng.randint(0, 3))
-    )
-    descr = rng.choice(
-        ("<f8", "<f4", "|O", "<c16", "<U5", "|b1", "<M8[s]", "|V8", "<f2", "x", "<i8")
-    )
-    order = rng.choice(("True", "False", "1"))
-    header = f"{{'descr': {descr!r}, 'fortran_order': {order}, 'shape': {shape!r}, }}"
-    header += " " * rng.randrange(64) + "\n"
-    size = len(header).to_bytes(2, "little")
-    data = rng.randbytes(rng.choice((0, 8, 480)))
-    return "a.npy", b"\x93NUMPY" + bytes(
-        [rng.choice((1, 1, 2, 9)), 0]
-    ) + size + header.encode() + data
-
-
 def _forged_values(rng: random.Random) -> tuple[str, bytes]:
-    """Return good files of numbers that are hard to compute with."""
+    """Return a good file of numbers that are hard to compute with."""
     import numpy as np
 
-    values = (0.0, 1.0, -1.0, 1e-320, 1e-200, 1e160, 1e300, 1.7e308, np.nan, np.inf)
-    n, m = rng.randint(1, 20), rng.randint(1, 6)
-    scale = rng.choice((1.0, 1e-300, 1e-160, 1e150, 1e160, 1e300))
-    X = np.array([[rng.random() * scale for _ in range(m)] for _ in range(n)])
-    for _ in range(rng.randrange(4)):
-        X[rng.randrange(n), rng.randrange(m)] = rng.choice(values)
-    if rng.random() < 0.2:
-        X[:] = X[0]
     buffer = io.BytesIO()
-    np.save(buffer, X)
+    with np.errstate(all="ignore"):
+        np.save(buffer, np.asarray(odd_matrix(rng)()), allow_pickle=True)
     return "a.npy", buffer.getvalue()

@@ -80,7 +80,9 @@ def parser(name: str) -> tuple[Callable[[Path], object], list[bytes]]:
         module.read_in_child = in_this_process
     if name == "yaml":
         files = [path.read_bytes() for path in configs_folder().glob("*.yaml")]
-        return lambda path: parse_yaml(path.read_text("utf-8", "replace"), "x"), files
+        return lambda path: parse_yaml(
+            path.read_text("utf-8", "replace"), source="x"
+        ), files
     if name == "model":
         return load_model, list(good_models().values())
     if name == "record":

@@ -86,24 +86,6 @@ class Case:
             self.verdict, self.detail = verdict, detail[-3000:]
 
 
-@dataclass(frozen=True)
-class Part:
-    """A kind of attack.
-
-    ``live`` lives through a case; ``prepare`` is called before the first one; with
-    ``faults`` calls can fail. ``quick`` is the number of cases in the quick selection,
-    ``full`` that of a full run.
-    """
-
-    name: str
-    live: Callable[[Case], None]
-    what: str
-    quick: int = 0
-    full: int = 1000
-    prepare: Callable[[], object] = bool
-    faults: bool = False
-
-
 @dataclass
 class Tally:
     """Counts of one part, and its failures."""
@@ -139,23 +121,23 @@ class Tally:
 
 
 def attack(
-    part: Part,
+    live: Callable[[Case], None],
     tally: Tally,
     indices: Sequence[int],
     *,
     jobs: int = 2,
     seconds: float = float("inf"),
 ) -> Iterator[None]:
-    """Run the cases of a part until they, or the seconds, are over; add each.
+    """Live through the cases until they, or the seconds, are over; add each.
 
     Cases are added in their order, so that an attack that was stopped can go on.
     """
-    part.prepare()
     start, before = time.monotonic(), tally.seconds
     here = multiprocessing.get_context("fork")
     lanes = min(jobs, max(len(indices), 1))
+    given = repeat(live), repeat(tally.part), repeat(tally.seed), indices
     with ProcessPoolExecutor(lanes, mp_context=here) as pool:
-        for case in pool.map(live, repeat(part), repeat(tally.seed), indices):
+        for case in pool.map(_live, *given):
             tally.add(case)
             tally.seconds = before + time.monotonic() - start
             yield
@@ -164,12 +146,12 @@ def attack(
                 return
 
 
-def live(part: Part, seed: int, index: int) -> Case:
+def _live(live: Callable[[Case], None], part: str, seed: int, index: int) -> Case:
     """Live through one case in a folder of its own."""
-    folder = Path(tempfile.mkdtemp(prefix=f"fuzz-{part.name}-"))
-    case = Case(index, random.Random(f"{part.name} {seed} {index}"), folder)
+    folder = Path(tempfile.mkdtemp(prefix=f"fuzz-{part}-"))
+    case = Case(index, random.Random(f"{part} {seed} {index}"), folder)
     try:
-        part.live(case)
+        live(case)
     except Exception:
         # A defect of the attack itself must not look like a success.
         case.blame(LOST, traceback.format_exc())

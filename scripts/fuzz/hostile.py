@@ -1,24 +1,18 @@
-"""What an attacker would send: names, archives, plugins and models that do more."""
+"""Names that are markup, formulas or escapes, and modules that wait to be imported."""
 
 from __future__ import annotations
 
 import csv
 import io
 import os
-import pickle
 import random
 import re
 import sys
-import tarfile
-import zipfile
-from collections.abc import Callable
 from html.parser import HTMLParser
 from pathlib import Path
-from typing import Any
 
 from scripts.fuzz import study
 from scripts.fuzz.harness import Case
-from scripts.fuzz.models import good_models
 from scripts.fuzz.process import LOST
 
 # What must run nowhere, and the file that it would make.
@@ -70,7 +64,7 @@ class _Page(HTMLParser):
 
 def live(case: Case) -> None:
     """Send one of these; nothing may run, be shown as markup, or leave the folder."""
-    kind = case.rng.choice((_names, _names, _study, _archive, _planted, _model))
+    kind = case.rng.choice((_names, _names, _study, _planted))
     case.notes[kind.__name__[1:]] += 1
     here = case.folder / "in" / "here"
     here.mkdir(parents=True)
@@ -160,28 +154,6 @@ def _study(case: Case, here: Path) -> str:
     return "".join(texts)
 
 
-def _archive(case: Case, here: Path) -> str:
-    """Import archives whose members lead elsewhere."""
-    rng, given = case.rng, here / "given"
-    names = (f"../{MARKER}", f"../../{MARKER}", f"{case.folder}/{MARKER}",
-             f"coil-20-proc/../../../{MARKER}", "coil-20-proc/obj1__0.png",
-             f"..\\..\\{MARKER}")  # fmt: skip
-    chosen = rng.sample(names, 3)
-    if rng.random() < 0.5:
-        with zipfile.ZipFile(given, "w") as archive:
-            for name in chosen:
-                archive.writestr(name, b"x")
-    else:
-        with tarfile.open(given, "w:gz") as tar:
-            for name in chosen:
-                member = tarfile.TarInfo(name)
-                member.type = rng.choice((tarfile.REGTYPE, tarfile.SYMTYPE))
-                member.linkname = str(case.folder / MARKER)
-                tar.addfile(member)
-    words = ("data", "import", rng.choice(("coil20", "cifar10")), given)
-    return case.run(*words, "--folder", here / "d", here=here).text
-
-
 def _planted(case: Case, here: Path) -> str:
     """Leave modules where symmf works, and name them in a configuration."""
     rng = case.rng
@@ -198,52 +170,3 @@ def _planted(case: Case, here: Path) -> str:
     script = str(Path(sys.executable).with_name("symmf"))
     words = [script, "run", str(config), "--dry-run"]
     return case.run(lambda: os.execv(script, words), here=here).text
-
-
-class _Bomb:
-    """Makes the file when it is unpickled."""
-
-    def __init__(self, path: Path) -> None:
-        self.path = str(path)
-
-    def __reduce__(self) -> tuple[Callable[..., Any], tuple[str, str]]:
-        return open, (self.path, "w")
-
-
-def _model(case: Case, here: Path) -> str:
-    """Edit a model: pickles, other classes, other values, members that lead away."""
-    import numpy as np
-
-    rng = case.rng
-    (source, _), content = rng.choice(sorted(good_models().items()))
-    with zipfile.ZipFile(io.BytesIO(content)) as archive:
-        members = {name: archive.read(name) for name in archive.namelist()}
-    bomb = np.array([_Bomb(case.folder / MARKER)], dtype=object)
-    buffer = io.BytesIO()
-    np.save(buffer, bomb, allow_pickle=True)
-    name = rng.choice(sorted(members))
-    kind = rng.randrange(4)
-    if kind == 0:
-        members[name] = rng.choice((buffer.getvalue(), pickle.dumps(bomb)))
-    elif kind == 1:
-        members[f"../../{MARKER}.npy"] = buffer.getvalue()
-    else:
-        # Names of classes and numbers, in the description or in arrays of texts.
-        old, new = rng.choice((
-            (r"SymMF|Model", "Popen"), (r"\d", "9"), (r"\[", "{"), (r'"\w+"', '"os"'),
-            (r"null", "1e999"), (r"\d+", str(2**70)),
-        ))  # fmt: skip
-        for each, data in members.items():
-            text = data.decode("latin-1")
-            start = max(text.find("{", 128), 0)
-            edited = re.sub(old, new, text[start:], count=rng.randint(1, 3))
-            members[each] = (text[:start] + edited).encode("latin-1")
-    with zipfile.ZipFile(here / "given.npz", "w") as archive:
-        for each, data in members.items():
-            archive.writestr(each, data)
-    rows = "\n".join(f"{i % 5},{i % 3 + 0.5},{i * 7 % 11}" for i in range(24))
-    (here / "given.csv").write_text(
-        rows if source.endswith("csv") else "red apple\n" * 9
-    )
-    words = ("cluster", "given.csv", "--model", "given.npz", "--out", "o.csv")
-    return case.run(*words, here=here).text

@@ -10,7 +10,7 @@ import zipfile
 from pathlib import Path
 
 from scripts.fuzz.harness import Case
-from scripts.fuzz.mutate import damage, damage_header, odd_path
+from scripts.fuzz.mutate import DAMAGES, damage, odd_path
 from scripts.fuzz.process import LOST
 
 NAMES = ("coil20", "cifar10", "reuters21578", "tdt2")
@@ -75,16 +75,18 @@ def live(case: Case) -> None:
     if kind == 0:
         _make_folder(rng, given)
     elif kind == 1:
-        rng.choice((odd_path, _forge_zip))(rng, given)
+        rng.choice((odd_path, _forge_archive))(rng, given)
     elif kind <= 3 and name != "cifar10" and (real := real_file(name)) is not None:
         given.write_bytes(damage(rng, real))
     else:
         content = good_files()[rng.choice(sorted(good_files()))]
-        given.write_bytes(rng.choice((damage, damage_header))(rng, content))
+        given.write_bytes(rng.choice(DAMAGES)(rng, content))
     if kind == 2:
         _leave(case, name, given, data)
     else:
         _import(case, name, given, data)
+    if left := {path.name for path in folder.iterdir()} - {"given", "data"}:
+        case.blame(LOST, f"written outside: {left}")
 
 
 def _leave(case: Case, name: str, given: Path, data: Path) -> None:
@@ -128,13 +130,22 @@ def _make_folder(rng: random.Random, folder: Path) -> None:
             path.write_bytes(damage(rng, image))
 
 
-def _forge_zip(rng: random.Random, path: Path) -> None:
-    """Write an archive with names and sizes that nobody should follow."""
-    names = ("../../obj1__0.png", "/obj1__0.png", "obj1__0.png\0x",
-             f"obj{'1' * 5000}__0.png",
+def _forge_archive(rng: random.Random, path: Path) -> None:
+    """Write an archive with names, links and sizes that nobody should follow."""
+    names = ("../obj1__0.png", f"{path.parent}/obj1__0.png", "obj1__0.png\0x",
+             f"obj{'1' * 5000}__0.png", "..\\obj1__0.png", "test_batch.bin",
              "obj\u00b2__0.png", "obj1__0.png", "coil/obj1__1.png")  # fmt: skip
+    chosen = rng.sample(names, rng.randint(1, len(names)))
+    if rng.random() < 0.5:
+        with tarfile.open(path, "w:gz", format=tarfile.PAX_FORMAT) as tar:
+            for name in chosen:
+                member = tarfile.TarInfo(name.replace("\0", ""))
+                member.type = rng.choice((tarfile.REGTYPE, tarfile.SYMTYPE))
+                member.linkname = "/etc/passwd"
+                tar.addfile(member)
+        return
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
-        for name in rng.sample(names, rng.randint(1, len(names))):
+        for name in chosen:
             content = rng.choice((b"", bytes(10**6), good_files()["image.png"]))
             archive.writestr(zipfile.ZipInfo(name), content)
     if rng.random() < 0.5:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import signal
 import time
@@ -14,6 +15,7 @@ from scripts.fuzz.process import HANG, LOST, Process, descendants
 from symmf.experiment.store.layout import EVENTS_FILE
 
 TRIALS = 60
+prepare = functools.partial(study.undisturbed, TRIALS)
 # Strikes of a case; then its run may end.
 STRIKES = 50
 MOST_STARTS = 60

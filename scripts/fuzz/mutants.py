@@ -91,7 +91,7 @@ def live(case: Case) -> None:
         case.notes[f"{path}:{getattr(node, 'lineno', 0)}: {change}"] += 1
 
 
-def check() -> None:
+def prepare() -> None:
     """Where nothing was changed the tests must pass, or all mutants would be seen."""
     for room, tests in ROOMS.items():
         if _tests_fail(ROOT, tests):

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import os
 import random
-from collections.abc import Callable
+import re
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 # Values that have broken something once, here or elsewhere.
 NUMBERS = (
@@ -58,60 +60,55 @@ def odd_path(rng: random.Random, path: Path) -> None:
 
 
 def damage(rng: random.Random, content: bytes, *, most: int = 6) -> bytes:
-    """Return the content with a few of its bytes changed, lost or doubled."""
+    """Return the content with a few of its bytes changed, lost, moved or doubled."""
     data = bytearray(content)
     for _ in range(rng.randint(1, most)):
-        rng.choice(_DAMAGES)(rng, data)
+        start, other = (rng.randrange(len(data) + 1) for _ in range(2))
+        size = rng.choice((1, 1, 1, 2, 4, 8, 16, 64))
+        flipped = bytes(
+            byte ^ 1 << rng.randrange(8) for byte in data[start : start + 1]
+        )
+        pieces = (rng.randbytes(size), bytes(size), b"\xff" * size, flipped, b"")
+        piece = rng.choice((*pieces, data[other : other + size]))
+        # In the place of as many bytes, between them, or of all that follow.
+        ends = (start + size, start + size, start, start, len(data))
+        data[start : rng.choice(ends)] = piece
     return bytes(data)
-
-
-def _flip(rng: random.Random, data: bytearray) -> None:
-    if data:
-        data[rng.randrange(len(data))] ^= 1 << rng.randrange(8)
-
-
-def _set(rng: random.Random, data: bytearray) -> None:
-    if data:
-        value = rng.choice((0, 1, 0x7F, 0x80, 0xFF, rng.randrange(256)))
-        data[rng.randrange(len(data))] = value
-
-
-def _cut(rng: random.Random, data: bytearray) -> None:
-    del data[rng.randrange(len(data) + 1) :]
-
-
-def _drop(rng: random.Random, data: bytearray) -> None:
-    start = rng.randrange(len(data) + 1)
-    del data[start : start + rng.choice((1, 2, 4, 8, 64))]
-
-
-def _insert(rng: random.Random, data: bytearray) -> None:
-    start = rng.randrange(len(data) + 1)
-    data[start:start] = rng.randbytes(rng.choice((1, 2, 4, 8, 64)))
-
-
-def _fill(rng: random.Random, data: bytearray) -> None:
-    start = rng.randrange(len(data) + 1)
-    size = min(rng.choice((2, 4, 8, 16)), len(data) - start)
-    data[start : start + size] = bytes([rng.choice((0, 0xFF))]) * size
-
-
-def _copy(rng: random.Random, data: bytearray) -> None:
-    start = rng.randrange(len(data) + 1)
-    piece = data[start : start + rng.choice((4, 8, 32))]
-    place = rng.randrange(len(data) + 1)
-    data[place : place + len(piece)] = piece
-
-
-_DAMAGES: tuple[Callable[[random.Random, bytearray], None], ...] = (
-    _flip, _flip, _set, _set, _cut, _drop, _insert, _fill, _copy,
-)  # fmt: skip
 
 
 def damage_header(rng: random.Random, content: bytes, size: int = 512) -> bytes:
     """Return the content with damage near its beginning, where formats have sizes."""
     head = damage(rng, content[:size], most=3)
     return head + content[size:]
+
+
+def damage_number(rng: random.Random, content: bytes) -> bytes:
+    """Return the content with an odd number, or another word, in the place of one."""
+    found = list(re.finditer(rb"\d[\d.]*|[A-Za-z]{3,}", content[:512]))
+    if not found:
+        return damage(rng, content)
+    place = rng.choice(found)
+    new = rng.choice(NUMBERS).encode()
+    if place[0].isalpha():
+        new = rng.choice(found)[0]
+    return content[: place.start()] + new + content[place.end() :]
+
+
+DAMAGES = (damage, damage, damage_header, damage_header, damage_number)
+
+
+def exchange(rng: random.Random, tree: Any, values: Sequence[Any]) -> Any:
+    """Exchange a value somewhere in a tree of dicts and lists, or lose or add one."""
+    if rng.random() < 0.25 or not isinstance(tree, dict | list) or not tree:
+        return rng.choice(values)
+    key: Any = rng.choice(list(tree) if isinstance(tree, dict) else range(len(tree)))
+    if isinstance(tree, dict) and rng.random() < 0.1:
+        del tree[key]
+    elif isinstance(tree, dict) and rng.random() < 0.1:
+        tree[rng.choice(("x", "folder", "name", "label"))] = rng.choice(values)
+    else:
+        tree[key] = exchange(rng, tree[key], values)
+    return tree
 
 
 def damage_text(rng: random.Random, text: str) -> str:

@@ -52,13 +52,16 @@ def words_of(command: str, folder: Path) -> Sequence[object]:
 
 @functools.cache
 def reference() -> Path:
-    """Return the folder in which every command worked undisturbed; serve a file."""
-    folder = study.scratch()
+    """Return the folder in which every command works undisturbed."""
+    return study.scratch()
+
+
+def prepare() -> None:
+    """Do undisturbed what is disturbed later; serve a file."""
     _serve_tiny()
-    _write_inputs(folder)
-    for command in ("run", "tables", "cluster", "fetch"):
-        study.undisturbed_run(folder, *words_of(command, folder))
-    return folder
+    _write_inputs(reference())
+    for command in COMMANDS[:-1]:
+        study.undisturbed_run(reference(), *words_of(command, reference()))
 
 
 def live(case: Case) -> None:

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import random
-import sys
 import traceback
 import warnings
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -130,7 +128,7 @@ def _clusterer(rng: random.Random) -> Callable[[], str]:
 
     name = rng.choice([name for name in METHODS if name != "dsc"])
     known = set(inspect.signature(METHODS[name]).parameters) & set(_VALUES)
-    chosen = {key: rng.choice(_VALUES[key][:3]) for key in ("n_clusters",)}
+    chosen = {"n_clusters": rng.choice(_VALUES["n_clusters"][:3])}
     # Half of the cases are to reach the arithmetic: the first values are right ones.
     most = 3 if rng.random() < 0.5 else None
     for key in rng.sample(sorted(known), rng.randrange(min(4, len(known)) + 1)):
@@ -138,71 +136,38 @@ def _clusterer(rng: random.Random) -> Callable[[], str]:
     matrix = odd_matrix(rng)
 
     def fit() -> str:
-        import numpy as np
-
-        with np.errstate(all="ignore"), warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            X = matrix()
-        print(f"{name} {chosen} X={_describe(X)}", file=sys.stderr)
-        with _told() as told:
-            model = METHODS[name](**chosen).fit(X)
-        return _finite(model, X, chosen["n_clusters"] if not told else None)
+        X = _made(matrix, f"{name} {chosen}")
+        model = METHODS[name](**chosen).fit(X)
+        stop = getattr(model, "stop_", "")
+        wrong = "" if getattr(stop, "value", stop) == "diverged" else _not_finite(model)
+        n = len(X) if isinstance(X, list) else X.shape[0]
+        if model.labels_.shape != (n,) or model.labels_.min() < 0:
+            wrong = f"labels {model.labels_[:10]} for {n} samples"
+        return wrong
 
     return fit
 
 
-@contextmanager
-def _told() -> Iterator[list[str]]:
-    """Collect what is said to users; other warnings go their way."""
-    from symmf.errors import SymmfWarning
-
-    sentences: list[str] = []
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always", SymmfWarning)
-        yield sentences
-    for item in caught:
-        if issubclass(item.category, SymmfWarning):
-            sentences.append(str(item.message))
-        else:
-            warnings.warn_explicit(
-                item.message, item.category, item.filename, item.lineno
-            )
-
-
-def _describe(X: Any) -> str:
-    shape = X.shape if hasattr(X, "shape") else len(X)
-    return f"{type(X).__name__} {getattr(X, 'dtype', '')} {shape}"
-
-
-def _finite(model: Any, X: Any, k: Any) -> str:
+def _made(matrix: Callable[[], Any], about: str) -> Any:
     import numpy as np
 
-    for name in ("H_", "objective_", "cluster_centers_", "inertia_", "embedding_"):
-        value = getattr(model, name, None)
-        if value is None:
-            continue
-        if not np.isfinite(np.asarray(value, dtype=float)).all():
-            stop = getattr(model, "stop_", "")
-            if str(getattr(stop, "value", stop)) != "diverged":
-                return f"{name} is not finite"
-    labels = np.asarray(model.labels_)
-    n = len(X) if isinstance(X, list) else X.shape[0]
-    if labels.shape != (n,) or labels.min() < 0:
-        return f"labels {labels[:10]} of shape {labels.shape} for {n} samples"
-    return _collapsed(model, X, labels, k)
+    with np.errstate(all="ignore"), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        X = matrix()
+    print(f"{about} X={type(X).__name__} {getattr(X, 'dtype', '')} {np.shape(X)}")
+    return X
 
 
-def _collapsed(model: Any, X: Any, labels: Any, k: Any) -> str:
-    """Blame a single cluster with objective 0 when the rows differ."""
+def _not_finite(fit: Any) -> str:
+    """Return the name of a result that is not finite."""
     import numpy as np
 
-    objective = getattr(model, "objective_", getattr(model, "inertia_", None))
-    if not isinstance(k, int) or k < 2 or objective != 0 or len(set(labels)) > 1:
-        return ""
-    rows = np.asarray(X.toarray() if hasattr(X, "toarray") else X)
-    if rows.dtype.kind not in "fiu" or len(np.unique(rows, axis=0)) < 2:
-        return ""
-    return "one cluster with objective 0, although the rows differ"
+    names = ("H_", "H", "error", "objective_", "cluster_centers_", "inertia_",
+             "embedding_")  # fmt: skip
+    given = {name: getattr(fit, name, None) for name in names}
+    odd = [name for name, value in given.items() if value is not None
+           and not np.isfinite(np.asarray(value, dtype=float)).all()]  # fmt: skip
+    return f"not finite: {odd}" if odd else ""
 
 
 def _factorization(rng: random.Random) -> Callable[[], str]:
@@ -220,18 +185,10 @@ def _factorization(rng: random.Random) -> Callable[[], str]:
     matrix = odd_matrix(rng, symmetric=True)
 
     def factor() -> str:
-        import numpy as np
-
         import symmf
 
-        with np.errstate(all="ignore"), warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            M = matrix()
-        print(f"factorize {k} {chosen} M={_describe(M)}", file=sys.stderr)
+        M = _made(matrix, f"factorize {k} {chosen}")
         fit = symmf.factorize(M, k, **chosen)
-        values = [fit.H, fit.error]
-        stop = str(getattr(fit.stop, "value", fit.stop))
-        finite = all(np.isfinite(np.asarray(v, dtype=float)).all() for v in values)
-        return "" if finite or stop == "diverged" else "H or error is not finite"
+        return "" if fit.stop.value == "diverged" else _not_finite(fit)
 
     return factor

@@ -100,6 +100,9 @@ def logged() -> tuple[Path, list[Change], dict[str, str]]:
     return results, changes, study.fingerprint(results)
 
 
+prepare = logged
+
+
 def live(case: Case) -> None:
     """Cut the log, lose what was not synced; read what is left, and run again."""
     results, changes, tables = logged()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import json
 import random
@@ -12,9 +13,10 @@ from typing import Any
 
 from scripts.fuzz import study
 from scripts.fuzz.harness import Case
-from scripts.fuzz.mutate import damage, damage_text, odd_path, odd_value
+from scripts.fuzz.mutate import DAMAGES, damage_text, exchange, odd_path, odd_value
 
 TRIALS = 2
+prepare = functools.partial(study.undisturbed, TRIALS)
 _ODD: tuple[Any, ...] = (
     None, 0, -1, 1e308, "", "x", "\ud800", "[/y]", "$x^{$", [], {}, [1], {"a": 1}, True,
     "\x1b[31m", "=1+1", "<b>", "a" * 400, 2**70,
@@ -59,7 +61,7 @@ def _damage_file(rng: random.Random, path: Path) -> None:
     elif kind == 4 and path.suffix == ".json":
         # It may have been damaged before.
         with suppress(ValueError):
-            path.write_text(json.dumps(_edit(rng, json.loads(content))))
+            path.write_text(json.dumps(exchange(rng, json.loads(content), _ODD)))
     elif kind in (4, 5) and path.suffix in (".yaml", ".csv"):
         text = damage_text(rng, content.decode("utf-8", "replace"))
         path.write_bytes(text.encode("utf-8", "surrogatepass"))
@@ -70,20 +72,7 @@ def _damage_file(rng: random.Random, path: Path) -> None:
     elif path.suffix == ".h5" and kind == 8:
         _edit_record(rng, path)
     else:
-        path.write_bytes(damage(rng, content))
-
-
-def _edit(rng: random.Random, tree: Any) -> Any:
-    """Exchange a value somewhere in a tree of JSON."""
-    if rng.random() < 0.25 or not isinstance(tree, dict | list) or not tree:
-        return rng.choice(_ODD)
-    keys = list(tree) if isinstance(tree, dict) else range(len(tree))
-    key: Any = rng.choice(keys)
-    if isinstance(tree, dict) and rng.random() < 0.2:
-        del tree[key]
-    else:
-        tree[key] = _edit(rng, tree[key])
-    return tree
+        path.write_bytes(rng.choice(DAMAGES)(rng, content))
 
 
 def _edit_record(rng: random.Random, path: Path) -> None:

@@ -8,7 +8,7 @@ import sys
 import time
 import warnings
 
-from scripts.fuzz.harness import Case, Part, Tally, attack
+from scripts.fuzz.harness import Case, Tally, attack
 from scripts.fuzz.process import Ended
 
 
@@ -89,6 +89,6 @@ def live(case: Case) -> None:
 if __name__ == "__main__":
     for index, name in enumerate(CASES):
         tally = Tally(part="x", what="", seed=0)
-        list(attack(Part("x", live, ""), tally, [index]))
+        list(attack(live, tally, [index]))
         found = {verdict: n for verdict, n in tally.counts.items() if n}
         sys.stdout.write(json.dumps([name, found]) + "\n")
