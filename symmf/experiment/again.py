@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from symmf.common.files import damaged
 from symmf.errors import ConfigError, DataError, InputError, SymmfError
 from symmf.experiment.data import load_data
 from symmf.experiment.run import Backend
@@ -46,7 +47,7 @@ SCORE_SLACK = 1e-12
 # Finding
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Finished:
     """A finished trial: its row, and its record where there is one."""
 
@@ -74,11 +75,12 @@ def find_trial(folders: Sequence[Path], prefix: str) -> Finished:
     """
     prefix = prefix.strip().lower().removesuffix(RECORD_SUFFIX)
     for folder in folders if prefix else ():
-        found: dict[str, ExperimentStore] = {}
-        for store in list_experiments(folder):
-            for key in (*store.list_keys(), *read_trials(store.folder)["key"]):
-                if key.startswith(prefix):
-                    found.setdefault(key, store)
+        found = {
+            key: store
+            for store in reversed(list_experiments(folder))
+            for key in (*store.list_keys(), *read_trials(store.folder)["key"])
+            if key.startswith(prefix)
+        }
         if len(found) > 1:
             some = ", ".join(f"{k[:12]} ({s.name})" for k, s in list(found.items())[:4])
             raise InputError(
@@ -97,21 +99,17 @@ def find_trial(folders: Sequence[Path], prefix: str) -> Finished:
 def _finished(store: ExperimentStore, key: str) -> Finished:
     record = store.read(key)
     if record is not None:
-        row = row_of(record)
-        return Finished(store=store, trial=record.trial, row=row, record=record)
-    found = rows_by_key(read_trials(store.folder)).get(key)
-    if found is None:
-        raise InputError(
-            f"The record {store.path(key)} is damaged. "
-            "Run the experiment again to have it computed anew."
-        )
-    trial = next((trial for trial in store.trials() if trial.key == key), None)
-    if trial is None:
-        raise InputError(
-            f"{store.folder}: the trial {key[:12]} of trials.csv does not follow from "
-            "experiment.yaml beside it, so it cannot be run again."
-        )
-    return Finished(store=store, trial=trial, row=found)
+        return Finished(store, record.trial, row_of(record), record)
+    row = rows_by_key(read_trials(store.folder)).get(key)
+    if row is None:
+        raise damaged(store.path(key), "it is not what a run wrote")
+    for trial in store.trials():
+        if trial.key == key:
+            return Finished(store, trial, row)
+    raise InputError(
+        f"{store.folder}: the trial {key[:12]} of trials.csv does not follow from "
+        "experiment.yaml beside it, so it cannot be run again."
+    )
 
 
 def describe(found: Finished) -> str:

@@ -250,10 +250,10 @@ def _check_data(configs: Sequence[ExperimentConfig]) -> None:
     """Refuse a study of which files of data sets are not there, all in one message."""
     from symmf.datasets import DATASETS, missing_files
 
-    ours = [config for config in configs if config.dataset.name in DATASETS]
     found = {
         config.name: missing_files(config.dataset.name, config.dataset.all_options())
-        for config in ours
+        for config in configs
+        if config.dataset.name in DATASETS
     }
     missing = {name: sentence for name, sentence in found.items() if sentence}
     if missing:
@@ -305,18 +305,15 @@ def _check_chosen(
 ) -> None:
     entries = [entry for config in configs for entry in config.methods]
     methods = {name for entry in entries for name in (entry.entry, entry.method)}
-    for name in only:
-        if name not in methods:
-            raise InputError(
-                f'--only {name}: no method is called "{name}"; {hint(name, methods)}'
-            )
-    known = methods | {config.name for config in configs}
-    for name in skip:
-        if name not in known:
-            raise InputError(
-                f'--skip {name}: no method and no experiment is called "{name}"; '
-                f"{hint(name, known)}"
-            )
+    names = methods | {config.name for config in configs}
+    for option, what, wanted, known in (
+        ("--only", "method", only, methods),
+        ("--skip", "method and no experiment", skip, names),
+    ):
+        for name in wanted:
+            if name not in known:
+                text = f'{option} {name}: no {what} is called "{name}"'
+                raise InputError(f"{text}; {hint(name, known)}")
 
 
 def changes(old: ExperimentConfig, new: ExperimentConfig) -> list[str]:

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import csv
 import importlib.util
+import io
 import json
-from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass
 from importlib import metadata
@@ -44,7 +44,7 @@ def read_cells(folder: Path) -> list[dict[str, str]]:
     if not path.exists():
         return []
     with own_file(path):
-        return list(csv.DictReader(read_text(path).splitlines()))
+        return list(csv.DictReader(io.StringIO(read_text(path), newline="")))
 
 
 class Timings:
@@ -54,7 +54,8 @@ class Timings:
     """
 
     def __init__(self, folder: Path, reference: Path | None) -> None:
-        self.peaks_mb: list[float] = []
+        #: of single trials, in MB
+        self.peaks: list[float] = []
         self._tables: list[dict[Likeness, list[float]]] = []
         studies = [] if reference is None else [reference / folder.name]
         for each in (folder, *studies):
@@ -65,42 +66,36 @@ class Timings:
     def _add(self, folder: Path) -> None:
         with own_file(folder / TRIALS_FILE):
             for row in read_cells(folder):
-                if row["status"] != Status.OK:
-                    continue
-                seconds, peak = _number(row["seconds"]), _number(row["peak_memory_mb"])
-                if peak:
-                    self.peaks_mb.append(peak)
-                if seconds is None:
-                    continue
-                k, weight = int(row["n_clusters"]), _number(row["lambda"])
-                for name in _likeness(row["method"], row["estimator"], k, weight):
-                    self._tables[-1].setdefault(name, []).append(seconds)
+                if row["status"] == Status.OK:
+                    self.peaks += _numbers(row, "peak_memory_mb")
+                    k, weight = int(row["n_clusters"]), _numbers(row, "lambda")
+                    for name in _likeness(row["method"], row["estimator"], k, weight):
+                        known = self._tables[-1].setdefault(name, [])
+                        known += _numbers(row, "seconds")
 
-    def guess(self, trials: Iterable[Trial]) -> list[float | None]:
-        """Return the likely time of each trial, None where nothing like it is known."""
-        return [self._guess(trial) for trial in trials]
-
-    def _guess(self, trial: Trial) -> float | None:
-        names = _likeness(
-            trial.method, trial.estimator, trial.n_clusters, trial.laplacian_weight
-        )
+    def guess(self, trial: Trial) -> float | None:
+        """Return the likely time of a trial, None where nothing like it is known."""
+        weight = [] if trial.laplacian_weight is None else [trial.laplacian_weight]
+        names = _likeness(trial.method, trial.estimator, trial.n_clusters, weight)
         known = (table.get(name) for table in self._tables for name in names)
         times = next((found for found in known if found), None)
         return median(times) if times else None
 
 
 def _likeness(
-    method: str, estimator: str, k: int, weight: float | None
+    method: str, estimator: str, k: int, weight: list[float]
 ) -> list[Likeness]:
     """List the names under which a trial is looked up, the most alike first."""
-    return [(method, k, weight), (method, k), (estimator, k), (method,), (estimator,)]
+    at_weight = (method, k, *weight, "lambda")
+    return [at_weight, (method, k), (estimator, k), (method,), (estimator,)]
 
 
-def _number(text: str) -> float | None:
+def _numbers(row: dict[str, str], name: str) -> list[float]:
+    """Return the number in a cell, or nothing: tables before may lack the column."""
     try:
-        return float(text)
-    except ValueError:
-        return None
+        return [float(row[name])]
+    except (KeyError, ValueError):
+        return []
 
 
 # What is done
@@ -146,11 +141,11 @@ def _status(folder: Path, reference: Path | None) -> StatusLine:
             final = [r for r in rows if is_final(r["status"], int(r["attempts"] or 1))]
             done = max(len(final) - beside, 0)
             failed = sum(row["status"] != Status.OK for row in final)
-            seconds = sum(_number(row["seconds"]) or 0.0 for row in final)
-            # A similarity that trials share was built once; tables before have none.
-            built = [_number(row.get("similarity_seconds", "")) or 0.0 for row in final]
+            # A similarity that trials share was built once.
+            built = [s for row in final for s in _numbers(row, "similarity_seconds")]
+            seconds = sum(s for row in final for s in _numbers(row, "seconds"))
             seconds -= sum(built) - sum(set(built))
-        left = 0.0 if done >= total else _left(folder, reference)
+        left = 0.0 if done >= total else _left(folder, rows, reference)
     except SymmfError as error:
         return StatusLine(experiment=folder.name, state=str(error))
     if is_locked(folder):
@@ -170,16 +165,18 @@ def _status(folder: Path, reference: Path | None) -> StatusLine:
     )
 
 
-def _left(folder: Path, reference: Path | None) -> float | None:
+def _left(
+    folder: Path, rows: list[dict[str, str]], reference: Path | None
+) -> float | None:
     """Return the computing time of what is missing, None where any of it is unknown."""
     from symmf.experiment.store.folder import ExperimentStore
 
     with own_file(folder / TRIALS_FILE):
-        known = {row["key"] for row in read_cells(folder)}
+        known = {row["key"] for row in rows}
+    timings = Timings(folder, reference)
     missing = [t for t in ExperimentStore(folder).trials() if t.key not in known]
-    guesses = Timings(folder, reference).guess(missing)
-    times = [guess for guess in guesses if guess is not None]
-    return sum(times) if len(times) == len(guesses) else None
+    times = [guess for t in missing if (guess := timings.guess(t)) is not None]
+    return sum(times) if len(times) == len(missing) else None
 
 
 # What a run would cost
@@ -222,7 +219,7 @@ def estimate(
     again = plan.selected if fresh else plan.failed() if retry_failed else []
     missing = plan.missing() + [t for t in again if t.key in plan.records]
     timings = Timings(plan.store.folder, reference)
-    known = [guess for guess in timings.guess(missing) if guess is not None]
+    known = [guess for t in missing if (guess := timings.guess(t)) is not None]
     return Estimate(
         experiment=plan.name,
         total=len(plan.selected),
@@ -232,20 +229,19 @@ def estimate(
         timed=len(known),
         seconds=sum(known),
         memory_mb=memory_mb(plan, reference),
-        memory_recorded=bool(timings.peaks_mb),
+        memory_recorded=bool(timings.peaks),
     )
 
 
 def memory_mb(plan: Plan, reference: Path | None) -> float:
     """Return what one worker takes: the highest in a table of trials, or a guess."""
-    recorded = Timings(plan.store.folder, reference).peaks_mb
-    copies = 3 * max(_megabytes(data.X) for data in plan.datasets)
-    return max(recorded, default=WORKER_MB + copies)
+    from scipy.sparse import issparse
 
-
-def _megabytes(X: Any) -> float:
-    arrays = [X.data, X.indices, X.indptr] if hasattr(X, "indptr") else [X]
-    return float(sum(array.nbytes for array in arrays)) / 2**20
+    recorded = Timings(plan.store.folder, reference).peaks
+    X = [data.X for data in plan.datasets]
+    parts = [[x.data, x.indices, x.indptr] if issparse(x) else [x] for x in X]
+    sizes = [sum(array.nbytes for array in arrays) / 2**20 for arrays in parts]
+    return max(recorded, default=WORKER_MB + 3 * max(sizes))
 
 
 # What would fail
@@ -308,8 +304,7 @@ def memory_warning(
 def available_mb() -> float | None:
     """Return the memory that is free for programs, in MB; None if it is not told."""
     try:
-        lines = Path("/proc/meminfo").read_text(encoding="ascii").splitlines()
-        found = dict(line.split(":", 1) for line in lines)
-        return float(found["MemAvailable"].split()[0]) / 1024
-    except (OSError, KeyError, ValueError, IndexError):
+        found = Path("/proc/meminfo").read_text(encoding="ascii")
+        return float(found.split("MemAvailable:")[1].split()[0]) / 1024
+    except (OSError, IndexError):
         return None

@@ -6,6 +6,7 @@ import platform
 import shlex
 import subprocess
 import sys
+from contextlib import suppress
 from functools import cache
 from importlib import metadata
 from pathlib import Path
@@ -33,22 +34,18 @@ def library_versions() -> dict[str, str]:
     """Return the versions of the libraries a result may depend on."""
     found = {}
     for name in LIBRARIES:
-        try:
+        with suppress(metadata.PackageNotFoundError):
             found[name] = metadata.version(name)
-        except metadata.PackageNotFoundError:
-            continue
     return found
 
 
 @cache
 def cpu_model() -> str:
     """Return the processor's name, as far as the system tells it."""
-    try:
+    with suppress(OSError):
         for line in Path("/proc/cpuinfo").read_text().splitlines():
             if line.startswith("model name"):
                 return line.partition(":")[2].strip()
-    except OSError:
-        pass
     return platform.processor() or platform.machine()
 
 
@@ -86,27 +83,21 @@ def git_state() -> dict[str, Any]:
     notes beside it do not count.
     """
     root = Path(symmf.__file__).resolve().parents[1]
-    if not (root / ".git").exists():
-        return {}
-    commit = _git(root, "rev-parse", "HEAD")
+    commit = _git(root, "rev-parse", "HEAD") if (root / ".git").exists() else ""
     if not commit:
         return {}
     changes = _git(root, "status", "--porcelain", "--", "symmf")
-    return {"commit": commit, "dirty": changes is None or bool(changes)}
+    return {"commit": commit, "dirty": changes != ""}
 
 
 def _git(root: Path, *arguments: str) -> str | None:
+    git = ["git", "-C", str(root), *arguments]
     try:
-        done = subprocess.run(
-            ["git", "-C", str(root), *arguments],
-            capture_output=True,
-            text=True,
-            timeout=20,
-            check=True,
-        )
+        return subprocess.check_output(
+            git, stderr=subprocess.DEVNULL, text=True, timeout=20
+        ).strip()
     except (OSError, subprocess.SubprocessError):
         return None
-    return done.stdout.strip()
 
 
 def command() -> str:

@@ -170,33 +170,34 @@ class _Session:
         todo = [_job(self.plan, trial) for trial in self.plan.missing()]
         while todo and not self.stop.is_set():
             lost = []
-            with closing(self._outcomes(todo)) as outcomes:
-                for job, outcome in outcomes:
+            with closing(self._updates(todo)) as updates:
+                for update in updates:
+                    outcome = self._take(update)
+                    if outcome is None:
+                        continue
                     if not outcome.final:
-                        lost.append(replace(job, attempt=job.attempt + 1))
+                        attempt = update.job.attempt + 1
+                        lost.append(replace(update.job, attempt=attempt))
                     elif fail_fast and not outcome.ok:
                         return
             todo = lost
 
-    def _outcomes(self, todo: Sequence[Job]) -> Generator[tuple[Job, Outcome]]:
-        with closing(self._updates(todo)) as updates:
-            for update in updates:
-                trial = update.job.trial
-                about: dict[str, Any] = {"key": trial.key, "trial": trial.title}
-                about["method"] = trial.method
-                if update.outcome is None:
-                    self.journal.tell("trial_started", **about)
-                    continue
-                outcome = replace(update.outcome, attempts=update.job.attempt)
-                self.recorder.keep(update.job, outcome, update.environment)
-                self.ran.add(trial.key)
-                about["message"] = outcome.message
-                if outcome.final:
-                    about |= {"status": outcome.status, "seconds": outcome.seconds}
-                    self.journal.tell("trial_finished", **about)
-                else:
-                    self.journal.tell("trial_lost", **about)
-                yield update.job, outcome
+    def _take(self, update: Update) -> Outcome | None:
+        """Tell the news; keep and return the outcome if there is one."""
+        trial = update.job.trial
+        about: dict[str, Any] = {"key": trial.key, "trial": trial.title}
+        about["method"] = trial.method
+        if update.outcome is None:
+            self.journal.tell("trial_started", **about)
+            return None
+        outcome = replace(update.outcome, attempts=update.job.attempt)
+        self.recorder.keep(update.job, outcome, update.environment)
+        self.ran.add(trial.key)
+        about["message"] = outcome.message
+        if outcome.final:
+            about |= {"status": outcome.status, "seconds": outcome.seconds}
+        self.journal.tell("trial_finished" if outcome.final else "trial_lost", **about)
+        return outcome
 
     def _updates(self, jobs: Sequence[Job]) -> Generator[Update]:
         data = {data.digest: data for data in self.plan.datasets}

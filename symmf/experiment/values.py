@@ -73,6 +73,16 @@ def canonical_json(value: Any) -> str:
     return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
 
 
+def known_fields(kind: Any, data: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what of stored data a dataclass takes; other versions keep other keys."""
+    names = [item.name for item in fields(kind) if item.init]
+    return {name: data[name] for name in names if name in data}
+
+
+def _as_dict(value: Any) -> dict[str, Any]:
+    return {item.name: getattr(value, item.name) for item in fields(value)}
+
+
 def now() -> str:
     """Return the time in UTC, to the millisecond."""
     return datetime.now(UTC).isoformat(timespec="milliseconds")
@@ -153,18 +163,13 @@ class Trial:
 
     def as_dict(self) -> dict[str, Any]:
         """Return plain data."""
-        return {item.name: getattr(self, item.name) for item in fields(self)}
+        return _as_dict(self)
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Trial:
         """Read what :meth:`as_dict` wrote."""
-        known = {
-            item.name: data[item.name]
-            for item in fields(cls)
-            if item.init and item.name in data
-        }
         tuples = {name: tuple(data[name]) for name in ("classes", "preprocess")}
-        return cls(**known | tuples)
+        return cls(**known_fields(cls, data) | tuples)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -219,6 +224,10 @@ class Outcome:
     trace_seconds: FloatArray | None = None
     attempts: int = 1
     illustration: bytes | None = None
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return everything by name, arrays as they are."""
+        return _as_dict(self)
 
     @property
     def ok(self) -> bool:

@@ -11,17 +11,15 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
-from symmf.common.files import own_file
-from symmf.common.validation import unknown_name
+from symmf.common.validation import check_name
 from symmf.errors import InputError, SymmfError
 from symmf.experiment.again import Row, compare_rows, run_again
 from symmf.experiment.provenance import environment
 from symmf.experiment.run import Backend
 from symmf.experiment.run.local_pool import LocalPool
 from symmf.experiment.store.folder import ExperimentStore, list_experiments
-from symmf.experiment.store.layout import PROVENANCE_FILE
 from symmf.experiment.store.trials_table import read_trials, row_of, rows_by_key
-from symmf.experiment.values import Record, Status, Trial
+from symmf.experiment.values import Record, Status
 
 
 class Agreement(StrEnum):
@@ -68,19 +66,19 @@ def verify(
     own: Path, reference: Path, experiments: Sequence[str] = ()
 ) -> list[Verification]:
     """Compare the own trials of every experiment that the reference has, too."""
-    studies = _stores(reference, experiments)
-    mine = {store.name: store for store in list_experiments(own)}
+    studies = _studies(reference, experiments)
     return [
-        _verify(mine[name], study) for name, study in studies.items() if name in mine
+        _verify(store, studies[store.name])
+        for store in list_experiments(own)
+        if store.name in studies
     ]
 
 
-def _stores(folder: Path, experiments: Sequence[str]) -> dict[str, ExperimentStore]:
+def _studies(folder: Path, experiments: Sequence[str]) -> dict[str, ExperimentStore]:
     """Return the experiments of a folder by name, or those asked for."""
     found = {store.name: store for store in list_experiments(folder)}
     for name in experiments:
-        if name not in found:
-            raise InputError(unknown_name("experiment", name, found))
+        check_name("experiment", name, found)
     return {name: found[name] for name in found if name in (experiments or found)}
 
 
@@ -93,24 +91,37 @@ def _verify(own: ExperimentStore, study: ExperimentStore) -> Verification:
     wanted = rows_by_key(read_trials(study.folder))
     verdicts = [_verdict(row, rows.get(key)) for key, row in wanted.items()]
     verdicts += [
-        TrialVerdict(key=key, title=_title(row), agreement=Agreement.ELSEWHERE)
-        for key, row in rows.items()
+        _verdict(rows[key], None, Agreement.ELSEWHERE)
+        for key in rows
         if key not in wanted
     ]
-    with own_file(own.folder / PROVENANCE_FILE):
-        changes = environment_differences(own.environment(), study.environment())
-    return Verification(experiment=study.name, trials=verdicts, environment=changes)
+    return _verification(study, verdicts, own.environment())
 
 
-def _verdict(row: Row, own: Row | None) -> TrialVerdict:
+def _verdict(
+    row: Row,
+    own: Row | None,
+    otherwise: Agreement = Agreement.NOT_RUN,
+    reason: str = "",
+) -> TrialVerdict:
+    """Compare a row with another one; ``otherwise`` says what it means if none is."""
+    weight = "" if math.isnan(row["lambda"]) else f", lambda {row['lambda']:g}"
     differences = () if own is None else compare_rows(row, own)
     agreement = Agreement.DIFFERENT if differences else Agreement.EQUAL
     return TrialVerdict(
         key=row["key"],
-        title=_title(row),
-        agreement=Agreement.NOT_RUN if own is None else agreement,
+        title=f"{row['method']}, K={row['n_clusters']}, trial {row['trial']}{weight}",
+        agreement=otherwise if own is None else agreement,
         differences=differences,
+        reason=reason,
     )
+
+
+def _verification(
+    study: ExperimentStore, trials: Sequence[TrialVerdict], own: Mapping[str, Any]
+) -> Verification:
+    changes = environment_differences(own, study.environment())
+    return Verification(experiment=study.name, trials=trials, environment=changes)
 
 
 def verify_sample(
@@ -130,7 +141,7 @@ def verify_sample(
     InputError
         If the reference has no trial to draw from.
     """
-    studies = _stores(reference, experiments)
+    studies = _studies(reference, experiments)
     rows = {
         (name, key): row
         for name, study in studies.items()
@@ -140,44 +151,31 @@ def verify_sample(
     if not rows:
         raise InputError(f"There is no finished trial in {reference} to run again.")
     drawn = random.Random(seed).sample(sorted(rows), min(count, len(rows)))
+    verdicts: dict[str, list[TrialVerdict]] = {name: [] for name, _ in sorted(drawn)}
     # Experiments may share a trial: it belongs to the one it was drawn from.
-    trials: dict[tuple[str, str], Trial] = {}
-    for name in sorted({name for name, _ in drawn}):
-        trials |= {(name, trial.key): trial for trial in studies[name].trials()}
+    trials = {
+        (name, trial.key): trial
+        for name in verdicts
+        for trial in studies[name].trials()
+    }
     missing = [key for name, key in drawn if (name, key) not in trials]
     if missing:
         raise InputError(
             f"{reference}: {len(missing)} drawn trials do not follow from the "
             f"experiment.yaml beside them ({missing[0][:12]} ...)."
         )
-    verdicts: dict[str, list[TrialVerdict]] = {name: [] for name, _ in drawn}
     with LocalPool(1) as own:
         for trial, outcome in run_again([trials[d] for d in drawn], backend or own):
             row = rows[trial.experiment, trial.key]
             verdicts[trial.experiment].append(
-                TrialVerdict(
-                    key=trial.key,
-                    title=trial.title,
-                    agreement=Agreement.MISSING,
-                    reason=str(outcome),
-                )
+                _verdict(row, None, Agreement.MISSING, str(outcome))
                 if isinstance(outcome, SymmfError)
                 else _verdict(row, row_of(Record(trial=trial, outcome=outcome)))
             )
     here = environment()
     return [
-        Verification(
-            experiment=name,
-            trials=found,
-            environment=environment_differences(here, studies[name].environment()),
-        )
-        for name, found in sorted(verdicts.items())
+        _verification(studies[name], found, here) for name, found in verdicts.items()
     ]
-
-
-def _title(row: Row) -> str:
-    weight = "" if math.isnan(row["lambda"]) else f", lambda {row['lambda']:g}"
-    return f"{row['method']}, K={row['n_clusters']}, trial {row['trial']}{weight}"
 
 
 def environment_differences(

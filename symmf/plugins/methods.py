@@ -7,6 +7,7 @@ import importlib
 import inspect
 import json
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -104,10 +105,8 @@ class SklearnMethod:
         module, _, last = self.name.rpartition(".")
         found: Any = None
         if all(part.isidentifier() for part in self.name.split(".")):
-            try:
+            with suppress(ImportError):
                 found = getattr(importlib.import_module(module), last, None)
-            except ImportError:
-                found = None
         wanted = (ClusterMixin, GaussianMixture, BayesianGaussianMixture)
         if (
             not isinstance(found, type)

@@ -6,6 +6,7 @@ import hashlib
 import inspect
 import re
 import sys
+import traceback
 import types
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
@@ -44,8 +45,7 @@ class CodeSource:
         """Load the code and return what it offers of a kind."""
         if self.text is None:
             return entry_points(kind, self.name)
-        found = getattr(load_module(self.text, self.path, self.sha256), kind, None)
-        return dict(found) if isinstance(found, dict) else {}
+        return vars(load_module(self.text, self.path, self.sha256)).get(kind) or {}
 
     def install(self, kinds: Iterable[str]) -> None:
         """Put solvers, sets, similarities or metrics beside ours, in this process."""
@@ -105,9 +105,8 @@ def describe_file(path: Path) -> dict[str, Any]:
     sha256 = hashlib.sha256(content).hexdigest()
     try:
         text = content.decode("utf-8")
-        module = load_module(text, str(path), sha256)
-        offered = {kind: getattr(module, kind, None) for kind in KINDS}
-        version = str(getattr(module, "__version__", ""))
+        offered = vars(load_module(text, str(path), sha256))
+        version = str(offered.get("__version__", ""))
     except (Exception, SystemExit) as error:
         return {"error": _sentence(error, path)}
     return {"sha256": sha256, "text": text, "version": version} | _describe(offered)
@@ -143,10 +142,11 @@ def load_data(path: Path, *, source: dict[str, Any], name: str, options: Any) ->
 
 def _describe(offered: dict[str, Any]) -> dict[str, Any]:
     answer: dict[str, Any] = {kind: {} for kind in KINDS}
-    for kind, found in offered.items():
-        if not isinstance(found, (dict, type(None))):
+    for kind in KINDS:
+        found = offered.get(kind) or {}
+        if not isinstance(found, dict):
             return {"error": f"{kind} is a {type(found).__name__}, not a dict of names"}
-        for name, thing in (found or {}).items():
+        for name, thing in found.items():
             if problem := _problem(kind, name, thing):
                 return {"error": problem}
             answer[kind][name] = _parameters(thing)
@@ -190,8 +190,8 @@ def _parameters(thing: Any) -> dict[str, Any]:
         kinds = {p.kind for p in inspect.signature(thing).parameters.values()}
     except (TypeError, ValueError):  # a metric object, or compiled code
         return {"names": {}, "others": True}
-    names = {name: plain(value) for name, value in parameters_of(thing).items()}
-    return {"names": names, "others": inspect.Parameter.VAR_KEYWORD in kinds}
+    others = inspect.Parameter.VAR_KEYWORD in kinds
+    return {"names": plain(parameters_of(thing)), "others": others}
 
 
 def plain(value: Any) -> Any:
@@ -224,11 +224,9 @@ def _source_of(thing: Any) -> str:
 
 def _sentence(error: BaseException, path: Path) -> str:
     """Say what went wrong in outside code, with the line of the file if it has one."""
-    line = getattr(error, "lineno", None)
-    trace = error.__traceback__
-    while trace is not None:
-        if trace.tb_frame.f_code.co_filename == str(path):
-            line = trace.tb_lineno
-        trace = trace.tb_next
+    trace = traceback.extract_tb(error.__traceback__)
+    lines = [getattr(error, "lineno", None)]
+    lines += [frame.lineno for frame in trace if frame.filename == str(path)]
+    line = lines[-1]
     where = f" on line {line}" if line else ""
     return f"{type(error).__name__}{where}: {error}".rstrip(": ")

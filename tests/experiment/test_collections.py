@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from symmf.datasets import DATASETS, Dataset, DatasetSpec
-from symmf.errors import ConfigError, DataError, SymmfError
+from symmf.errors import ConfigError, DataError
 from symmf.experiment.again import describe, find_trial, replay
 from symmf.experiment.config.grid import Facts, expand
 from symmf.experiment.plan import make_plans
@@ -211,15 +211,11 @@ def test_classes_of_a_single_data_set_is_the_same_as_their_number(tmp_path):
     [
         ("all", "al", "write all, {most_samples: N} or a list .* not 'al'"),
         ("all", "{most_samples: 1}", "no member has at most 1 samples"),
-        ("all", "[]", "write all"),
         ("all", "[{shap: two}]", 'did you mean "shape"'),
-        ("all", "[{shape: [two]}]", "must be a single value"),
         ("all", "[{shape: two}, {shape: two}]", "member 1 again"),
         ("all", "[{shape: two}], shape: two", "keep one of them"),
-        ("members: all", "member: all", 'did you mean "members"'),
         ("classes", "class", "or the word classes"),
         ("classes", "3", "n_clusters: classes"),
-        ("classes", "[]", "at least one number"),
         ("name: shapes, mem", "name: digits, mem", "is no collection"),
     ],
 )
@@ -235,12 +231,7 @@ def test_a_member_of_one_class_is_refused(tmp_path, monkeypatch):
         plan_of(tmp_path)
 
 
-def test_too_many_trials_are_counted_in_members(tmp_path):
-    with pytest.raises(ConfigError, match="3 members x 2 draws x 2 entries"):
-        plan_of(tmp_path, max_trials=5)
-
-
-@pytest.mark.parametrize("members", ["5", "all", "[{shape: two}]"])
+@pytest.mark.parametrize("members", ["all", "[{shape: two}]"])
 def test_an_experiment_file_changed_by_hand_gets_a_sentence(
     finished, tmp_path, members
 ):
@@ -253,5 +244,5 @@ def test_an_experiment_file_changed_by_hand_gets_a_sentence(
     path.write_text(
         f"{head}dataset: {{name: shapes, members: {members}}}\nn_clusters:{tail}"
     )
-    with pytest.raises(SymmfError, match="members"):
+    with pytest.raises(DataError, match="damaged"):
         ExperimentStore(copy / "shapes").trials()

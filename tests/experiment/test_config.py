@@ -60,25 +60,15 @@ def test_defaults_and_shorthands(tmp_path):
     [
         ("trails: 3", 'line 5: unknown key "trails"; did you mean "trials"?'),
         ("seed: no", "line 5: seed must be a whole number, but YAML reads no as false"),
-        ("title: yes", 'title must be text, but YAML reads yes as true. Write "yes"'),
-        ("preprocess: no", "preprocess[0] must be text, but YAML reads no as false"),
         ("seed: -1", "seed: must be greater than or equal to 0, not -1"),
         ("name: a/b", "line 5: name becomes a folder"),
         ("name: tables", '"tables" is a folder of its own'),
-        ("limits: {second: 3}", 'unknown key "second"; did you mean "seconds"?'),
-        ("limits: {seconds: soon}", "limits.seconds must be a number, not 'soon'"),
-        ("lambda: [-1]", "lambda[0]: must be greater than or equal to 0, not -1"),
         ("illustration: kmean", 'no method is called "kmean"; did you mean "kmeans"'),
         ("preprocess: [unit_row]", 'no preprocessing "unit_row"; did you mean "unit_'),
         ("role: convergance", "not 'convergance'; did you mean \"convergence\"?"),
-        ("figures: {convergence: {panel: []}}", 'did you mean "panels"?'),
         (
             "figures: {convergence: {panels: [{methods: 5}]}}",
             "figures.convergence.panels[0].methods must be a list, not 5",
-        ),
-        (
-            "figures: {convergence: {panels: [{methods: [kmean]}]}}",
-            'no method is called "kmean"; did you mean "kmeans"?',
         ),
     ],
 )
@@ -92,8 +82,6 @@ def test_a_bad_key_is_named_with_its_line(tmp_path, text, sentence):
     ("method", "sentence"),
     [
         ("kmean", 'there is no method "kmean"; did you mean "kmeans"?'),
-        ("{method: 3}", "methods[0].method must be text, not 3"),
-        ("{methd: kmeans}", 'unknown key "methd"; did you mean "method"?'),
         (
             "{method: kmeans, parameters: {n_int: 3}}",
             'the method "kmeans" has no parameter "n_int"; did you mean "n_init"?',
@@ -109,7 +97,6 @@ def test_a_bad_key_is_named_with_its_line(tmp_path, text, sentence):
         ("{method: kmeans, lambda: 1}", 'method "kmeans" has no Laplacian weight'),
         ("{method: symmf, lambda: [1, 1.0]}", "a weight is listed twice"),
         ("{method: kmeans, paper_row: our}", 'no row "our"; did you mean "ours"?'),
-        ("{method: kmeans, primary: yes please}", "primary must be true or false"),
         (
             "{method: kmeans, paper_row: none, primary: true}",
             '"kmeans" stands for no row of the paper',
@@ -151,14 +138,14 @@ def test_something_else_than_a_config(tmp_path, text):
         load_config(path)
 
 
-def test_files_that_cannot_be_read(tmp_path):
-    with pytest.raises(ConfigError, match="does not exist"):
-        load_config(tmp_path / "absent.yaml")
-    with pytest.raises(ConfigError, match="is a folder"):
-        load_config(tmp_path)
-    (tmp_path / "binary.yaml").write_bytes(b"\xff\xfe\x00")
-    with pytest.raises(ConfigError, match="UTF-8"):
-        load_config(tmp_path / "binary.yaml")
+@pytest.mark.parametrize(
+    ("name", "sentence"),
+    [("absent.yaml", "does not exist"), (".", "is a folder"), ("a.yaml", "UTF-8")],
+)
+def test_files_that_cannot_be_read(tmp_path, name, sentence):
+    (tmp_path / "a.yaml").write_bytes(b"\xff\xfe\x00")
+    with pytest.raises(ConfigError, match=sentence):
+        load_config(tmp_path / name)
 
 
 def test_set_changes_values_before_validation(tmp_path):
@@ -185,7 +172,6 @@ def test_set_changes_values_before_validation(tmp_path):
     [
         ("trials", "--set needs key=value"),
         ("trials=no", "--set trials=no: trials must be a whole number, but YAML reads"),
-        ("trails=1", '--set trails=1: unknown key "trails"; did you mean "trials"?'),
         ("seed.x=1", '"seed" holds a single value'),
         ("methods.kmean.label=x", 'no item "kmean"; did you mean "kmeans"?'),
         ("methods.7.label=x", "there is no item 7; the last one is 0"),
@@ -234,23 +220,13 @@ def test_an_experiment_that_does_not_say_is_a_study_of_its_own(tmp_path):
     assert "role: convergence\n" in config.as_yaml()
 
 
-@pytest.mark.parametrize(
-    ("keys", "sentence"),
-    [
-        (
-            "",
-            "Each trial draws K classes at random and keeps all their samples; at K =",
-        ),
-        (
-            "classes: largest\n",
-            "takes the K largest classes with all their samples; tr",
-        ),
-        ("draw: {share: 0.8}\n", "takes K classes at random, and 80% of their rows."),
+def test_how_trials_are_drawn_is_said(tmp_path):
+    for keys, sentence in (
+        ("", "Each trial draws K classes at random and keeps all their samples; at K"),
+        ("classes: largest\n", "takes the K largest classes with all their samples"),
         ("classes: [a, b]\ndraw: {rows: 9}\n", "the listed classes, and 9 of their "),
-    ],
-)
-def test_how_trials_are_drawn_is_said(tmp_path, keys, sentence):
-    assert sentence in read(tmp_path, GOOD + keys).drawing()
+    ):
+        assert sentence in read(tmp_path, GOOD + keys).drawing()
 
 
 def test_what_is_only_shown_does_not_change_the_digest(tmp_path):
@@ -363,17 +339,12 @@ def test_a_key_of_a_thousand_names(tmp_path):
         ("{name: coil20, folder: 5}", 'coil20" has no option "folder"; it has none'),
         ("{name: synthetic, kinds: planted}", 'did you mean "kind"?'),
         ("{name: synthetic, kind: [a]}", "dataset.kind must be a single value"),
-        ("{name: synthetic, n: {a: 1}}", "dataset.n must be a single value"),
-        ("{name: digits, n: 3}", 'the data set "digits" has no option "n"'),
     ],
 )
 def test_options_of_data_are_those_of_the_loader(tmp_path, data, sentence):
-    path = tmp_path / "c.yaml"
-    path.write_text(GOOD.replace("digits", data))
-    with pytest.raises(ConfigError) as caught:
-        resolve(*read_config(path))
-    assert sentence in str(caught.value)
-    assert "line 1" in str(caught.value)
+    found = problem(tmp_path, GOOD.replace("digits", data))
+    assert sentence in found
+    assert "line 1" in found
 
 
 def test_a_grid_is_counted_before_it_is_listed(tmp_path):

@@ -112,15 +112,7 @@ def test_a_damaged_file_is_told_and_the_next_run_heals_it(
 
 
 @pytest.mark.parametrize(
-    "facts",
-    [
-        None,
-        {"class_sizes": 5},
-        {"class_sizes": None},
-        {"behaviours": {}},
-        {"members": [1]},
-        {"members": [{"n": 1}]},
-    ],
+    "facts", [None, {"class_sizes": 5}, {"behaviours": {}}, {"members": [{"n": 1}]}]
 )
 def test_facts_that_give_no_grid_are_told(study, tmp_path, facts):
     _, results, _ = study
@@ -135,14 +127,3 @@ def test_facts_that_give_no_grid_are_told(study, tmp_path, facts):
     # The tables are there, and are shown.
     (found,) = load_results(copy).experiments
     assert len(found.trials) == 2
-
-
-def test_an_entry_written_into_the_description_by_hand_is_told(study, tmp_path):
-    _, results, _ = study
-    copy = tmp_path / "results"
-    shutil.copytree(results, copy)
-    path = copy / "tiny/experiment.yaml"
-    text = path.read_text()
-    path.write_text(text.replace("methods:\n", "methods:\n- method: '[/y]'\n"))
-    with pytest.raises(SymmfError, match=r"provenance.json is damaged: '\[/y\]'"):
-        merge([copy], tmp_path / "merged")

@@ -24,7 +24,6 @@ from symmf.experiment.config.grid import (
 )
 from symmf.experiment.config.model import ExperimentConfig
 from symmf.experiment.config.resolve import resolve
-from symmf.experiment.values import Trial
 from symmf.plugins import find_method
 from symmf.plugins.source import parameters_of, plain
 
@@ -159,19 +158,6 @@ def test_names_order_and_numbers_as_written():
     # Names that a careless join would confuse.
     joined = replace(SAMPLE, preprocess=("tfidf+unit_rows",))
     assert joined.key != replace(SAMPLE, preprocess=("tfidf", "unit_rows")).key
-
-
-def test_a_trial_survives_its_dict():
-    assert Trial.from_dict(SAMPLE.as_dict()) == SAMPLE
-    assert Trial.from_dict(SAMPLE.as_dict()).key == SAMPLE.key
-
-
-def test_facts_count_classes():
-    data = Dataset.from_arrays(
-        np.eye(5), [4, 4, 9, 9, 9], name="a", title="A", kind="vector"
-    )
-    _, facts = gather(data, TEXT.replace("[10, 2]", "2"))
-    assert (facts.class_sizes, facts.class_ids) == ((2, 3), (4, 9))
 
 
 def test_classes_are_drawn_or_the_largest_or_listed():

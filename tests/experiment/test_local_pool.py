@@ -14,7 +14,8 @@ from helpers.runner_cases import write_config
 from symmf.clustering import METHODS
 from symmf.experiment.plan import make_plans
 from symmf.experiment.run.local_pool import LocalPool
-from symmf.experiment.runner import _job
+from symmf.experiment.values import Job
+from symmf.plugins import find_method
 
 
 @pytest.fixture(scope="module")
@@ -32,7 +33,11 @@ def methods(monkeypatch):
 def make_jobs(tmp_path, methods, **options):
     path = write_config(tmp_path, methods, n_clusters="2", **options)
     (plan,) = make_plans([path], results=tmp_path)
-    return [_job(plan, trial) for trial in plan.trials], {plan.data.digest: plan.data}
+    jobs = [
+        Job(trial=trial, estimator=find_method(trial.estimator))
+        for trial in plan.trials
+    ]
+    return jobs, {plan.data.digest: plan.data}
 
 
 def outcomes(pool, jobs, data, watch=lambda: None):

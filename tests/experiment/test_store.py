@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import errno
-import hashlib
-import json
 import os
 import re
 import signal
@@ -34,7 +32,7 @@ from symmf.experiment.store.folder import (
 from symmf.experiment.store.lock import FolderLock, is_locked
 from symmf.experiment.store.record_file import from_bytes, read_record, to_bytes
 from symmf.experiment.store.trials_table import read_trials
-from symmf.experiment.values import FORMAT, Job, Outcome, Record, Status
+from symmf.experiment.values import Job, Outcome, Record, Status
 
 # Records
 
@@ -121,34 +119,7 @@ def test_records_are_written_so_that_every_hdf5_since_1_10_reads_them():
     assert to_bytes(Record(trial=SAMPLE, outcome=outcome()))[8] == 0
 
 
-@pytest.mark.parametrize("value", [None, 5, "x", [1, 2], {"trial": {}}])
-def test_a_right_checksum_does_not_make_a_record(tmp_path, value):
-    path = tmp_path / "record.h5"
-    with h5py.File(path, "w") as file:
-        file["format"] = FORMAT
-        file["json"] = np.frombuffer(json.dumps(value).encode(), dtype=np.uint8)
-    image = path.read_bytes()
-    path.write_bytes(image + hashlib.sha256(image).digest())
-    with pytest.raises(DataError, match=r"record\.h5 is damaged"):
-        read_record(path)
-
-
 # Files
-
-
-def test_a_failed_write_leaves_the_old_file_and_nothing_else(tmp_path, monkeypatch):
-    path = tmp_path / "file"
-    files.write_atomically(path, "old")
-
-    def full(handle, data):
-        os.write(handle, data[:2])
-        raise OSError(errno.ENOSPC, "No space left on device")
-
-    monkeypatch.setattr(files, "_write_all", full)
-    with pytest.raises(OSError, match="No space"):
-        files.write_atomically(path, "new content")
-    assert path.read_text() == "old"
-    assert [p.name for p in tmp_path.iterdir()] == ["file"]
 
 
 def kept_records(tmp_path, count):
@@ -215,12 +186,6 @@ def test_stale_temporaries_go_and_those_of_the_living_stay(tmp_path):
     assert not stale.exists()
     assert living.exists()
     assert other.exists()
-
-
-def test_a_folder_that_cannot_be_written_is_explained(tmp_path):
-    (tmp_path / "file").write_text("")
-    with pytest.raises(InputError, match=r"cannot be written .* --results"):
-        files.make_writable(tmp_path / "file" / "results")
 
 
 # The lock

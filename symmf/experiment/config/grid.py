@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from symmf.common.seeds import generator, seed
-from symmf.common.yaml import Document, YamlPath
+from symmf.common.yaml import Document
 from symmf.errors import ConfigError
 from symmf.experiment.config.messages import Problems, hint
 from symmf.experiment.config.model import (
@@ -16,7 +16,7 @@ from symmf.experiment.config.model import (
     ExperimentConfig,
     MethodEntry,
 )
-from symmf.experiment.values import Trial, canonical_json
+from symmf.experiment.values import Trial, canonical_json, known_fields
 from symmf.plugins import find_method, identity_of, sources_of
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 MAX_TRIALS = 50_000
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class MemberFacts:
     """What the grid needs to know about one data set of a collection."""
 
@@ -62,9 +62,7 @@ class Facts:
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Facts:
         """Read what :meth:`as_dict` wrote."""
-        known = {
-            item.name: data[item.name] for item in fields(cls) if item.name in data
-        }
+        known = known_fields(cls, data)
         for name in {"class_sizes", "class_ids"} & known.keys():
             known[name] = tuple(known[name])
         known["members"] = tuple(MemberFacts(**m) for m in data.get("members", ()))
@@ -88,17 +86,11 @@ def with_data(
         for i, data in enumerate(datasets):
             if data.n_classes < 2:
                 which = "" if members is None else f" {canonical_json(members[i])}"
-                place: YamlPath = (
-                    ("dataset", "members", i) if which else ("n_clusters",)
-                )
-                problems.add(
-                    place,
-                    f"{name}{which} has one class, so there is nothing to find. Leave "
-                    "it out.",
-                )
+                place = ("dataset", "members", i) if which else ("n_clusters",)
+                text = f"{name}{which} has one class, so there is nothing to find."
+                problems.add(place, f"{text} Leave it out.")
         if members is None:
-            listed = isinstance(config.classes, list)
-            k = len(config.classes) if listed else datasets[0].n_classes
+            k = len(config.listed_classes or ()) or datasets[0].n_classes
             config = config.model_copy(update={"n_clusters": [k]})
     methods = {entry.entry: find_method(entry.method) for entry in config.methods}
     facts = Facts(
@@ -120,7 +112,7 @@ def _check_classes(config: ExperimentConfig, facts: Facts, problems: Problems) -
     name = config.dataset.name
     limit = len(facts.class_sizes) or facts.n_samples
     what = "classes" if facts.class_sizes else "samples"
-    listed = config.classes if isinstance(config.classes, list) else None
+    listed = config.listed_classes
     for i, k in enumerate(config.n_clusters):
         if k > limit:
             text = f"n_clusters {k} is more than the {limit} {what} of {name}."
@@ -150,21 +142,17 @@ def _of_one(data: Dataset) -> dict[str, Any]:
 
 
 def _of_members(datasets: Sequence[Dataset]) -> dict[str, Any]:
+    members = tuple(
+        MemberFacts(data.digest, data.n_samples, data.n_features, data.n_classes)
+        for data in datasets
+    )
     digests = canonical_json([data.digest for data in datasets])
     return {
         "data_digest": hashlib.sha256(digests.encode()).hexdigest(),
-        "n_samples": sum(data.n_samples for data in datasets),
-        "n_features": max(data.n_features for data in datasets),
+        "n_samples": sum(member.n_samples for member in members),
+        "n_features": max(member.n_features for member in members),
         "class_sizes": (),
-        "members": tuple(
-            MemberFacts(
-                data_digest=data.digest,
-                n_samples=data.n_samples,
-                n_features=data.n_features,
-                n_classes=data.n_classes,
-            )
-            for data in datasets
-        ),
+        "members": members,
     }
 
 
@@ -189,18 +177,14 @@ def _classes(
     config: ExperimentConfig, facts: Facts, k: int, t: int, n_classes: int
 ) -> tuple[int, ...]:
     """Return the classes of a trial: drawn, the largest, or those that are listed."""
-    if isinstance(config.classes, list) and facts.class_ids:
+    if (listed := config.listed_classes) and facts.class_ids:
         known = [str(identity) for identity in facts.class_ids]
-        return tuple(sorted(known.index(str(wanted)) for wanted in config.classes))
+        return tuple(sorted(known.index(str(wanted)) for wanted in listed))
     if config.classes == "largest" and facts.class_sizes:
         sizes = facts.class_sizes
         largest = sorted(range(len(sizes)), key=lambda c: (-sizes[c], c))
         return tuple(sorted(largest[:k]))
     return draw_classes(config.seed, config.dataset.name, k, t, n_classes)
-
-
-def _weights(entry: MethodEntry) -> Sequence[float | None]:
-    return entry.lambdas or (None,)
 
 
 def check_trials(
@@ -210,7 +194,7 @@ def check_trials(
     members = config.dataset.members
     # `classes` of a single data set is one K, known when it is loaded.
     settings = max(1, len(config.n_clusters if members is None else members))
-    readings = sum(len(_weights(entry)) for entry in config.methods)
+    readings = sum(len(entry.weights) for entry in config.methods)
     count = settings * config.trials * readings
     if count > limit:
         what = "K" if members is None else "members"
@@ -231,17 +215,11 @@ def expand(config: ExperimentConfig, facts: Facts) -> list[Trial]:
     Of a collection, each member is a draw: trial t of member i has the number
     i * trials + t.
     """
-    members = [] if config.dataset.members is None else config.dataset.all_options()
-    if len(facts.members) != len(members):
-        raise ConfigError(
-            f"The experiment {config.name} lists other members than those it was run "
-            "on. Run it again."
-        )
     return [
         _trial(config, facts, entry, k, t, weight)
         for k, t in _draws(config, facts)
         for entry in config.methods
-        for weight in _weights(entry)
+        for weight in entry.weights
     ]
 
 

@@ -62,24 +62,21 @@ class Problems:
         """Note a name that is not known: ``what`` says there is none, and of what."""
         self.add(place, f'{what} "{name}"; {hint(str(name), known)}')
 
-    def error(self) -> ConfigError | None:
-        """Return everything noted as one error, or None."""
-        if not self._found:
-            return None
+    def error(self) -> ConfigError:
+        """Return everything noted as one error."""
         lines = sorted(self._found, key=lambda line: self._found[line])
         if len(lines) == 1:
             return ConfigError(f"{self.document.source}, {lines[0]}")
         listing = "\n".join(f"  {line}" for line in lines[:MAX_LISTED])
         if len(lines) > MAX_LISTED:
             listing += f"\n  and {len(lines) - MAX_LISTED} more"
-        return ConfigError(
-            f"{self.document.source} has {len(lines)} problems:\n{listing}"
-        )
+        count = f"{self.document.source} has {len(lines)} problems"
+        return ConfigError(f"{count}:\n{listing}")
 
     def raise_if_any(self) -> None:
         """Raise a :class:`ConfigError` listing everything noted."""
-        if error := self.error():
-            raise error
+        if self._found:
+            raise self.error()
 
 
 def dotted(place: YamlPath) -> str:
@@ -102,18 +99,14 @@ def explain(
     """Return one error that lists every problem with its line."""
     problems = Problems(document)
     for detail in error.errors(include_url=False):
-        place: YamlPath = tuple(detail["loc"])
-        problems.add(place, _sentence(detail, place, document, model))
-    return problems.error() or ConfigError(f"{document.source}: {error}")
+        problems.add(detail["loc"], _sentence(detail, document, model))
+    return problems.error()
 
 
 def _sentence(
-    detail: Mapping[str, Any],
-    place: YamlPath,
-    document: Document,
-    model: type[BaseModel],
+    detail: Mapping[str, Any], document: Document, model: type[BaseModel]
 ) -> str:
-    kind, given = detail["type"], detail["input"]
+    kind, place, given = detail["type"], detail["loc"], detail["input"]
     name = dotted(place)
     if kind == "extra_forbidden":
         return f'unknown key "{place[-1]}"; {hint(str(place[-1]), keys(model, place))}'

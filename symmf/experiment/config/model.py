@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Sequence
 from pathlib import Path, PurePath
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import (
     BeforeValidator,
@@ -110,6 +110,13 @@ Members = Annotated[
 class _NamedPart(Part):
     """A part for which a bare name is shorthand."""
 
+    named_by: ClassVar[str] = "name"
+
+    @model_validator(mode="before")
+    @classmethod
+    def _from_name(cls, value: Any) -> Any:
+        return {cls.named_by: value} if isinstance(value, str) else value
+
     @classmethod
     def __get_pydantic_json_schema__(
         cls, schema: Any, handler: GetJsonSchemaHandler
@@ -157,10 +164,11 @@ class DatasetEntry(_NamedPart):
 
     @model_validator(mode="before")
     @classmethod
-    def _from_name(cls, value: Any) -> Any:
-        if isinstance(value, dict) and isinstance(value.get(FILE), str):
-            return {"name": PurePath(value[FILE]).stem or "file", **value}
-        return {"name": value} if isinstance(value, str) else value
+    def _from_file(cls, value: Any) -> Any:
+        match value:
+            case {"file": str(file)}:
+                return {"name": PurePath(file).stem or "file", **value}
+        return value
 
     @model_serializer(mode="plain")
     def _to_name(self) -> Any:
@@ -174,19 +182,16 @@ class DatasetEntry(_NamedPart):
         return dict(self.model_extra or {})
 
     def all_options(self) -> list[dict[str, Any]]:
-        """Return the options of each data set: one, or those of the members."""
+        """Return the options of each data set: one, or those of the listed members."""
         if self.members is None:
             return [self.options]
-        if not isinstance(self.members, list):
-            raise ConfigError(
-                f"The members of {self.name} are not listed one by one, as a run "
-                "writes them. Run the experiment again."
-            )
         return [{**self.options, **member} for member in self.members]
 
 
 class MethodEntry(_NamedPart):
     """A method to run: an estimator with its parameters, and how tables show it."""
+
+    named_by: ClassVar[str] = "method"
 
     method: str
     """Name of a method; see `symmf methods`."""
@@ -209,15 +214,15 @@ class MethodEntry(_NamedPart):
     )
     """Parameters of the estimator."""
 
-    @model_validator(mode="before")
-    @classmethod
-    def _from_name(cls, value: Any) -> Any:
-        return {"method": value} if isinstance(value, str) else value
-
     @property
     def entry(self) -> str:
         """The name of this entry: what the ``method`` column of the results holds."""
         return self.name or self.method
+
+    @property
+    def weights(self) -> Sequence[float | None]:
+        """The Laplacian weights of its trials: None for a method that has none."""
+        return self.lambdas or (None,)
 
 
 class PublishedValue(Part):
@@ -314,6 +319,11 @@ class ExperimentConfig(Part):
             raise ValueError("a number of clusters is listed twice; keep one")
         return values
 
+    @property
+    def listed_classes(self) -> list[int | str] | None:
+        """The classes that are listed, if they are."""
+        return self.classes if isinstance(self.classes, list) else None
+
     def drawing(self) -> str:
         """Say in a sentence which samples the trials of a K use.
 
@@ -325,8 +335,7 @@ class ExperimentConfig(Part):
         'Each trial takes K classes at random, and 50 of their rows.'
         """
         which = {"random": "K classes at random", "largest": "the K largest classes"}
-        listed = isinstance(self.classes, list)
-        taken = "the listed classes" if listed else which[str(self.classes)]
+        taken = which.get(str(self.classes), "the listed classes")
         if self.draw.share or self.draw.rows:
             share = self.draw.share
             part = f"{share:.0%}" if share else str(self.draw.rows)

@@ -198,10 +198,9 @@ def _method(
     if estimator is None:
         return entry
     known = parameters_of(estimator)
-    for name, value in entry.parameters.items():
+    for name in entry.parameters:
         here = (*place, "parameters", name)
-        if sentence := _misfit(entry, name, value, known, problems.document, here):
-            problems.add(here, sentence)
+        _check_parameter(entry, name, known, here, problems)
     lambdas = entry.lambdas
     if WEIGHT in known:
         default = [float(known[WEIGHT])] if is_number(known[WEIGHT]) else None
@@ -222,7 +221,9 @@ def _method(
         "parameters": {
             name: value
             for name, value in entry.parameters.items()
-            if name not in known or not _equal(value, plain(known[name]))
+            # As text, in which 1 is not true.
+            if name not in known
+            or canonical_json(value) != canonical_json(plain(known[name]))
         },
     }
     return entry.model_copy(update=completed)
@@ -241,37 +242,31 @@ def _find(name: str, place: YamlPath, problems: Problems) -> Any:
     return None
 
 
-def _misfit(
+def _check_parameter(
     entry: MethodEntry,
     name: str,
-    value: Any,
     known: Mapping[str, Any],
-    document: Document,
     place: YamlPath,
-) -> str:
-    """Say why an estimator cannot have a parameter; empty if it can."""
+    problems: Problems,
+) -> None:
+    """Refuse a parameter that an estimator cannot have."""
+    value, default = entry.parameters[name], known.get(name)
     if name in SET_BY_TRIAL:
-        return (
+        problems.add(
+            place,
             f'"{name}" is set for every trial; use the key "{SET_BY_TRIAL[name]}" of '
-            "the experiment instead."
+            "the experiment instead.",
         )
-    if name not in known:
-        near = hint(name, set(known) - set(SET_BY_TRIAL))
-        return f'the method "{entry.method}" has no parameter "{name}"; {near}'
-    default = known[name]
-    if isinstance(value, bool) and type(default) in (str, int, float):
-        word = document.words.get(place, shown(value))
-        kind = "text" if isinstance(default, str) else "a number"
-        quotes = ". Put it in quotes" if kind == "text" else ""
-        return (
-            f"{name} must be {kind}, but YAML reads {word} as {shown(value)}{quotes}."
-        )
-    return ""
-
-
-def _equal(one: Any, two: Any) -> bool:
-    """Tell whether two values are the same and of the same kind: 1 is not true."""
-    return canonical_json(one) == canonical_json(two)
+    elif name not in known:
+        what = f'the method "{entry.method}" has no parameter'
+        problems.unknown(place, what, name, set(known) - set(SET_BY_TRIAL))
+    elif isinstance(value, bool) and type(default) in (str, int, float):
+        word = problems.document.words.get(place, shown(value))
+        kind, end = "a number", "."
+        if type(default) is str:
+            kind, end = "text", ". Put it in quotes."
+        text = f"{name} must be {kind}, but YAML reads {word} as {shown(value)}{end}"
+        problems.add(place, text)
 
 
 def _with_primaries(

@@ -222,16 +222,13 @@ def _connection_lost() -> SymmfError:
 def _outcome(future: Any) -> tuple[Outcome, Mapping[str, Any]] | None:
     """Return what a future came to, or None if it has to be sent again."""
     if future.status == "finished":
-        try:
+        with suppress(asyncio.CancelledError):
             found: tuple[Outcome, Mapping[str, Any]] = future.result()
-        except asyncio.CancelledError:
-            return None
-        return found
+            return found
     if future.status != "error":
         return None
     error = future.exception()
-    if type(error).__name__ == "KilledWorker":
-        message = "Every dask worker that took the trial was lost."
-        return Outcome(status=Status.DIED, message=message), {}
-    message = f"{type(error).__name__}: {error}"
-    return Outcome(status=Status.FAILED, message=message), {}
+    status, message = Status.FAILED, f"{type(error).__name__}: {error}"
+    if message.startswith("KilledWorker:"):
+        status, message = Status.DIED, "Every dask worker that took the trial was lost."
+    return Outcome(status=status, message=message), {}

@@ -7,8 +7,6 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Self
 
-_STATUS = Path("/proc/self/status")
-_CLEAR = Path("/proc/self/clear_refs")
 _TORCH_SENTENCES = ("can't allocate memory", "not enough memory")
 
 
@@ -25,7 +23,7 @@ class MemoryMeter:
     def __enter__(self) -> Self:
         self._before = resource.getrlimit(resource.RLIMIT_DATA)
         with suppress(OSError):
-            _CLEAR.write_text("5")
+            Path("/proc/self/clear_refs").write_text("5")
         self.peak_mb: float | None = None
         return self
 
@@ -47,20 +45,14 @@ class MemoryMeter:
 
 def is_out_of_memory(error: BaseException) -> bool:
     """Tell whether an error means that memory ran out."""
-    if isinstance(error, MemoryError):
-        return True
     # PyTorch reports a failed allocation as a plain RuntimeError.
-    return isinstance(error, RuntimeError) and any(
-        sentence in str(error) for sentence in _TORCH_SENTENCES
-    )
+    told = any(sentence in str(error) for sentence in _TORCH_SENTENCES)
+    return isinstance(error, MemoryError) or (isinstance(error, RuntimeError) and told)
 
 
 def _status_bytes(name: str) -> int:
-    try:
-        lines = _STATUS.read_text().splitlines()
-    except OSError:
-        return 0
-    for line in lines:
-        if line.startswith(f"{name}:"):
-            return int(line.split()[1]) * 1024
+    with suppress(OSError):
+        for line in Path("/proc/self/status").read_text().splitlines():
+            if line.startswith(f"{name}:"):
+                return int(line.split()[1]) * 1024
     return 0

@@ -102,19 +102,13 @@ def _run(job: Job, data: Dataset, found: dict[str, Any]) -> None:
         found["status"] = Status.DIVERGED
         found["message"] = f"The iteration diverged after {found['n_iter']} iterations."
         return
-    labels = np.asarray(estimator.labels_)
-    if labels.shape != chosen.y.shape:
-        raise ValueError(
-            f"{trial.estimator} gave labels of shape {labels.shape} for "
-            f"{chosen.n_samples} samples."
-        )
-    found["labels"] = labels.astype(np.int64)
-    found["scores"] = scores = score(chosen.y, found["labels"])
+    labels = np.asarray(estimator.labels_, dtype=np.int64)
+    found |= {"labels": labels, "scores": score(chosen.y, labels)}
     H = getattr(estimator, "H_", ())
     # Of very many samples the factor has a row for each landmark.
     if len(H) == len(labels):
         # Of the factor's own rows: what can choose lambda without knowing classes.
-        scores["silhouette"] = silhouette(H, found["labels"])
+        found["scores"]["silhouette"] = silhouette(H, labels)
     if job.illustrate:
         found["illustration"] = illustration_bytes(trial, estimator, X, chosen)
 
@@ -151,23 +145,20 @@ def _read_fit(estimator: Any) -> dict[str, Any]:
     history = getattr(fitted, "history_", None)
     if isinstance(history, (list, np.ndarray)):
         history = {"error": history}
-    traces = {
-        name: history.get(name) if isinstance(history, Mapping) else None
-        for name in ("error", "split_error", "seconds")
-    }
-    error, split_error, seconds = (
-        _converted(_floats, getattr(history, name, value))
-        for name, value in traces.items()
-    )
-    words = {n: getattr(fitted, f"{n}_", "") for n in ("stop", "solver", "matrix")}
-    return {
-        **{n: str(text) if isinstance(text, str) else "" for n, text in words.items()},
+    if not isinstance(history, Mapping):
+        names = ("error", "split_error", "seconds")
+        history = {name: getattr(history, name, None) for name in names}
+    found = {
         "n_iter": _converted(int, getattr(fitted, "n_iter_", None)),
         "objective": _converted(float, getattr(fitted, "objective_", None)),
-        "error": error,
-        "split_error": split_error,
-        "trace_seconds": seconds,
+        "error": _converted(_floats, history.get("error")),
+        "split_error": _converted(_floats, history.get("split_error")),
+        "trace_seconds": _converted(_floats, history.get("seconds")),
     }
+    for name in ("stop", "solver", "matrix"):
+        text = getattr(fitted, f"{name}_", "")
+        found[name] = text if isinstance(text, str) else ""
+    return found
 
 
 def _converted(convert: Callable[[Any], Any], value: Any) -> Any:

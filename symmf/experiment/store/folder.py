@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import logging
 from collections.abc import Iterable, Iterator
@@ -109,12 +110,9 @@ class ExperimentStore:
     def set_aside(self, key: str) -> None:
         """Rename a damaged record, if there is one: it is kept and no longer read."""
         path = self.path(key)
-        aside, number = path.with_suffix(".broken"), 1
-        while aside.exists():
-            number += 1
-            aside = path.with_suffix(f".broken-{number}")
         if path.exists():
-            path.rename(aside)
+            names = (path.with_suffix(f".broken-{i}") for i in itertools.count(1))
+            path.rename(next(name for name in names if not name.exists()))
 
     def records(self, trials: Iterable[Trial]) -> dict[str, Record]:
         """Return the records of trials, by key, as far as there are any."""
@@ -128,9 +126,8 @@ class ExperimentStore:
         These are the grid of the latest run, and the trials it does not ask for that
         are as good: see :class:`Beside`.
         """
-        config, facts = self.described()
         grid = self.trials()
-        beside = self.read_beside(config, facts, grid)
+        beside = self.read_beside(*self.described(), grid)
         return [*grid, *beside.trials], {**beside.records, **self.records(grid)}
 
     def read_beside(

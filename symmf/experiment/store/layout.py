@@ -32,4 +32,3 @@ RECORD_SUFFIX = ".h5"
 # The committed study, and what the commands that report write beside experiments.
 REFERENCE_FOLDER = "reference"
 FROM_REFERENCE = "from_reference"
-REPORT_FILE = "report.html"

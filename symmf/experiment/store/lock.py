@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import json
 import os
+import socket
 import sys
 import time
 from contextlib import ExitStack, suppress
 from pathlib import Path
-from typing import Any, Self
+from typing import Self
 
 from symmf.common.files import own_file, read_text
 from symmf.errors import InputError, SymmfError
 from symmf.experiment.store.layout import LOCK_FILE
+from symmf.experiment.values import now
 
 try:
     import fcntl
@@ -42,8 +44,10 @@ class FolderLock:
             handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
             stack.callback(os.close, handle)
             self._acquire(handle)
+            who = {"pid": os.getpid(), "host": socket.gethostname(), "since": now()}
             os.ftruncate(handle, 0)
-            os.pwrite(handle, json.dumps(_this_process()).encode(), 0)
+            who["command"] = " ".join(sys.argv)
+            os.pwrite(handle, json.dumps(who).encode(), 0)
             stack.pop_all()
         self._handle = handle
         return self
@@ -66,19 +70,6 @@ class FolderLock:
                 os.ftruncate(self._handle, 0)
             os.close(self._handle)
             self._handle = None
-
-
-def _this_process() -> dict[str, Any]:
-    import socket
-
-    from symmf.experiment.values import now
-
-    return {
-        "pid": os.getpid(),
-        "host": socket.gethostname(),
-        "since": now(),
-        "command": " ".join(sys.argv),
-    }
 
 
 def is_locked(folder: Path) -> bool:

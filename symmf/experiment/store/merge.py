@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from symmf.common.files import read_file
 from symmf.errors import InputError
@@ -39,10 +40,10 @@ def merge(folders: Sequence[Path | str], into: Path | str) -> list[Merged]:
     InputError
         If a folder holds no experiment, or digests differ.
     """
-    sources = [store for folder in folders for store in _experiments(Path(folder))]
     by_name: dict[str, list[ExperimentStore]] = {}
-    for store in sources:
-        by_name.setdefault(store.config().name, []).append(store)
+    for folder in folders:
+        for store in _experiments(Path(folder)):
+            by_name.setdefault(store.config().name, []).append(store)
     targets = {name: ExperimentStore(Path(into) / name) for name in by_name}
     for name, stores in by_name.items():
         _check_same(stores, targets[name])
@@ -65,14 +66,17 @@ def _check_same(stores: Sequence[ExperimentStore], target: ExperimentStore) -> N
     first = target if (target.folder / EXPERIMENT_FILE).is_file() else stores[0]
     expected = first.provenance()
     for store in stores:
-        found = store.provenance()
-        for name in DIGESTS:
-            if found.get(name) != expected.get(name):
-                what = name.removesuffix("_digest")
-                raise InputError(
-                    f"{store.folder} and {first.folder} do not belong together: their "
-                    f"{what} digests differ. Nothing was merged."
-                )
+        if name := _other_digest(store.provenance(), expected):
+            raise InputError(
+                f"{store.folder} and {first.folder} do not belong together: their "
+                f"{name} digests differ. Nothing was merged."
+            )
+
+
+def _other_digest(one: Mapping[str, Any], two: Mapping[str, Any]) -> str:
+    """Name what tells that two provenances do not belong together; empty if nothing."""
+    differ = [name for name in DIGESTS if one.get(name) != two.get(name)]
+    return differ[0].removesuffix("_digest") if differ else ""
 
 
 def _merge(
@@ -100,9 +104,7 @@ def _copy(
     origin = source.provenance()
     for key in source.list_keys():
         record = source.read(key) if key in wanted else None
-        if record is None or any(
-            record.provenance.get(name) != origin.get(name) for name in DIGESTS
-        ):
+        if record is None or _other_digest(record.provenance, origin):
             result.left_out += 1
             continue
         present = target.read(key)

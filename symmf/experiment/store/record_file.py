@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +17,14 @@ import h5py
 import numpy as np
 
 from symmf.common.files import damaged, own_file, read_file
-from symmf.experiment.values import FORMAT, Outcome, Record, Status, Trial
+from symmf.experiment.values import (
+    FORMAT,
+    Outcome,
+    Record,
+    Status,
+    Trial,
+    known_fields,
+)
 
 _DIGEST_SIZE = hashlib.sha256().digest_size
 _ARRAYS = {
@@ -28,9 +34,6 @@ _ARRAYS = {
     "split_error": np.float64,
     "trace_seconds": np.float64,
 }
-_SCALARS = [
-    item.name for item in fields(Outcome) if item.name not in (*_ARRAYS, "illustration")
-]
 
 
 def read_record(path: Path) -> Record:
@@ -50,10 +53,13 @@ def read_record(path: Path) -> Record:
 
 def to_bytes(record: Record) -> bytes:
     """Return the content of a record's file: the same bytes for the same record."""
-    outcome = record.outcome
+    scalars = record.outcome.as_dict()
+    # An illustration is a file of its own.
+    del scalars["illustration"]
+    arrays = {name: scalars.pop(name) for name in _ARRAYS}
     text = {
         "trial": record.trial.as_dict(),
-        "outcome": {name: getattr(outcome, name) for name in _SCALARS},
+        "outcome": scalars,
         "provenance": record.provenance,
     }
     # The oldest format keeps no time stamp of the root group, and every HDF5 since
@@ -63,8 +69,8 @@ def to_bytes(record: Record) -> bytes:
     with h5py.File("-", "w", driver="core", backing_store=False, libver=bounds) as file:
         file["format"] = np.int64(FORMAT)
         file["json"] = np.frombuffer(json.dumps(text).encode(), dtype=np.uint8)
-        for name in _ARRAYS:
-            if (array := getattr(outcome, name)) is not None:
+        for name, array in arrays.items():
+            if array is not None:
                 file[name] = _compact(array)
         file.flush()
         image: bytes = file.id.get_file_image()
@@ -85,21 +91,14 @@ def from_bytes(content: bytes) -> Record:
             for name, kind in _ARRAYS.items()
             if name in file
         }
+    known = known_fields(Outcome, text["outcome"])
+    known["status"] = Status(known["status"])
+    known["warnings"] = tuple(known["warnings"])
     return Record(
         trial=Trial.from_dict(text["trial"]),
-        outcome=_outcome(text["outcome"], arrays),
+        outcome=Outcome(**known, **arrays),
         provenance=text["provenance"],
     )
-
-
-def _outcome(scalars: dict[str, Any], arrays: dict[str, Any]) -> Outcome:
-    # What another version keeps and this one does not know is left out.
-    known = {name: scalars[name] for name in _SCALARS if name in scalars}
-    known |= {
-        "status": Status(known["status"]),
-        "warnings": tuple(known["warnings"]),
-    }
-    return Outcome(**known, **arrays)
 
 
 def _compact(array: np.ndarray) -> np.ndarray:

@@ -379,63 +379,38 @@ def _trial_row(
     if len(message) > MESSAGE_LENGTH:
         message = message[: MESSAGE_LENGTH - 4] + " ..."
     labels, error = outcome.labels, outcome.error
+    # More cells than there are columns: the table takes those it has.
     return {
-        **_common_cells(trial),
-        "estimator": trial.estimator,
-        "label": trial.label,
-        "paper_row": trial.paper_row,
-        "status": outcome.status.value,
+        **trial.as_dict(),
+        **outcome.as_dict(),
         **scores,
-        "seconds": outcome.seconds,
-        "similarity_seconds": outcome.similarity_seconds,
-        "n_iter": outcome.n_iter,
-        "stop": outcome.stop,
-        "solver": outcome.solver,
-        "matrix": outcome.matrix,
+        "lambda": trial.laplacian_weight,
+        "status": outcome.status.value,
         "error": float(error[-1]) if error is not None and len(error) else None,
-        "n_samples": outcome.n_samples,
         "options": canonical_json(trial.options),
         "classes": " ".join(map(str, trial.classes)),
         "preprocess": "+".join(trial.preprocess) or "none",
         "parameters": canonical_json(trial.parameters),
-        "peak_memory_mb": outcome.peak_memory_mb,
-        "attempts": outcome.attempts,
         "message": message,
         "labels_sha256": "" if labels is None else labels_digest(labels),
-        "key": trial.key,
     }
 
 
 def _trace_rows(trial: Trial, outcome: Outcome) -> list[dict[str, Any]]:
     """Return the thinned trace of a trial, one row per kept iteration."""
+    about = {name: v for name, v in trial.as_dict().items() if name in TRACE_COLUMNS}
+    about["lambda"] = trial.laplacian_weight
     traces = {
         "error": outcome.error,
         "split_error": outcome.split_error,
         "seconds": outcome.trace_seconds,
     }
+    known = {name: values for name, values in traces.items() if values is not None}
     return [
-        {
-            **_common_cells(trial),
-            "iteration": i,
-            **{
-                name: float(values[i])
-                for name, values in traces.items()
-                if values is not None and i < len(values)
-            },
-        }
+        {**about, "iteration": i}
+        | {name: float(values[i]) for name, values in known.items() if i < len(values)}
         for i in thin(_length(outcome.error))
     ]
-
-
-def _common_cells(trial: Trial) -> dict[str, Any]:
-    return {
-        "experiment": trial.experiment,
-        "dataset": trial.dataset,
-        "n_clusters": trial.n_clusters,
-        "trial": trial.trial,
-        "method": trial.method,
-        "lambda": trial.laplacian_weight,
-    }
 
 
 def _length(values: FloatArray | None) -> int:
