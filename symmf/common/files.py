@@ -24,8 +24,6 @@ TEMPORARY = ".tmp"
 # Tables and descriptions; the largest committed one has two megabytes.
 LARGEST_READ = 1 << 30
 RUN_AGAIN = "Run the experiment again: finished trials are kept."
-# A new file; Windows would else change the ends of lines.
-_NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
 _OTHER_KINDS = {
     stat.S_IFIFO: "a named pipe",
     stat.S_IFCHR: "a device",
@@ -160,13 +158,10 @@ def write_atomically(path: Path, content: bytes | str, *, sync: bool = True) -> 
     data = content.encode() if isinstance(content, str) else content
     temporary = _temporary(path)
     try:
-        handle = os.open(temporary, _NEW, 0o666)
-        try:
-            _write_all(handle, data)
+        with temporary.open("xb", buffering=0) as file:
+            _write_all(file.fileno(), data)
             if sync:
-                os.fsync(handle)
-        finally:
-            os.close(handle)
+                os.fsync(file.fileno())
         temporary.replace(path)
     except BaseException as error:
         with suppress(OSError):

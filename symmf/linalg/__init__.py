@@ -12,14 +12,12 @@ from symmf.linalg.eigen.pairs import (
 from symmf.linalg.norms import (
     DENSE_EIGEN_LIMIT,
     BlockPower,
+    dense_objective,
+    inner,
     largest_eigenvalue,
     residual_operator,
     smallest_eigenvalue,
     spectral_norm,
-)
-from symmf.linalg.objectives import (
-    dense_objective,
-    inner,
     trace_objective,
     trace_split_objective,
 )
