@@ -128,37 +128,22 @@ def test_missing_file_says_where_it_goes_and_how(name, tmp_path):
 
 
 @pytest.mark.parametrize("name", ON_FILE)
-@pytest.mark.parametrize(
-    "content", [b"", b"MATLAB 5.0", b"<html>not found</html>" * 50, bytes(3073 * 4)]
-)
-def test_damaged_file_says_what_it_should_be(name, content, tmp_path):
+def test_damaged_file_says_what_it_should_be(name, tmp_path):
     spec = DATASETS[name]
     path = file_path(spec, tmp_path)
     path.parent.mkdir()
-    path.write_bytes(content)
-    with pytest.raises(DataError) as caught:
-        load_dataset(name, folder=tmp_path)
-    text = str(caught.value)
-    assert str(path) in text
-    assert spec.file.sha256 in text
-    assert str(spec.file.size) in text
-    assert f"symmf data fetch {name}" in text
-    assert state(spec, tmp_path) is State.DAMAGED
-
-
-@pytest.mark.parametrize("name", ON_FILE)
-def test_truncated_or_altered_real_file_is_refused(name, tmp_path):
-    spec = DATASETS[name]
     original = file_path(spec, real(name)).read_bytes()
-    path = file_path(spec, tmp_path)
-    path.parent.mkdir()
-    middle = len(original) // 2
     altered = bytearray(original)
-    altered[middle] ^= 4
-    for content in (original[:middle], original[:-1], altered):
+    altered[len(original) // 2] ^= 4
+    for content in (b"", b"<html>not found</html>", original[:-1], altered):
         path.write_bytes(content)
-        with pytest.raises(DataError, match=spec.file.sha256):
+        with pytest.raises(DataError) as caught:
             load_dataset(name, folder=tmp_path)
+        text = str(caught.value)
+        assert str(path) in text
+        assert spec.file.sha256 in text
+        assert f"symmf data fetch {name}" in text
+        assert state(spec, tmp_path) is State.DAMAGED
 
 
 def test_same_values_in_another_container_are_accepted_by_import(tmp_path):
@@ -192,12 +177,7 @@ def test_same_values_in_another_container_are_not_looked_into_unasked(tmp_path):
     ("content", "sentence"),
     [
         ({"fea": np.eye(2)}, "cannot be read.*gnd"),
-        ({"fea": "text", "gnd": [1]}, "cannot be read"),
-        ({"fea": np.eye(2), "gnd": [1, 2, 3]}, "one label for each row"),
-        ({"fea": np.array([[np.nan], [1]]), "gnd": [1, 2]}, "NaN or infinite"),
         ({"fea": np.ones((2, 2, 2)), "gnd": [1, 2]}, "shape"),
-        ({"fea": np.eye(2), "gnd": [np.nan, 2]}, "whole numbers"),
-        ({"fea": np.eye(2), "gnd": [1, np.inf]}, "label inf in row 1"),
         ({"fea": np.eye(2), "gnd": [1, 1.5]}, "whole numbers"),
         ({"fea": np.eye(2), "gnd": sparse.csc_matrix([[1], [2]])}, "one label for"),
         ({"fea": np.eye(2), "gnd": [1, 2]}, "other values than TDT2"),
@@ -209,14 +189,6 @@ def test_mat_file_with_wrong_content_gets_a_sentence(content, sentence, tmp_path
     with pytest.raises(DataError, match=sentence):
         import_file(DATASETS["tdt2"], given, tmp_path)
     assert not (tmp_path / "tdt2").exists()
-
-
-@pytest.mark.parametrize("fea", [sparse.csc_matrix(np.eye(2)), np.eye(3), [[1.0]]])
-def test_coil20_with_other_columns_gets_a_sentence(fea, tmp_path):
-    given = tmp_path / "given.mat"
-    io.savemat(given, {"fea": fea, "gnd": [1, 2]})
-    with pytest.raises(DataError, match="cannot be read"):
-        import_file(DATASETS["coil20"], given, tmp_path)
 
 
 def test_one_wrong_byte_that_crashed_the_reader_is_damage(tmp_path, monkeypatch):
