@@ -13,7 +13,7 @@ from scripts.fuzz.harness import Case
 from scripts.fuzz.process import LOST, ROOT
 
 _PYTEST = ("-m", "pytest", "--cov", "--cov-report=", "-q")
-_QUICK = ("-m", "not slow and not network", "-p", "no:cacheprovider")
+_QUICK = ("-m", "not slow and not network", "-n", "2", "--dist", "worksteal")
 
 
 def live(case: Case) -> None:
@@ -36,7 +36,7 @@ def live(case: Case) -> None:
     reached, there = Counter[str](), Counter[str]()
     for name, file in json.loads(found.read_text())["files"].items():
         summary, room = file["summary"], name.split("/")[1].removesuffix(".py")
-        deep = "deep_subspace" in name
+        deep = "/dsc/" in name
         for key in ("all", *([] if deep else ["all but DSC"]), room):
             reached[key] += summary["covered_lines"] + summary["covered_branches"]
             there[key] += summary["num_statements"] + summary["num_branches"]

@@ -78,12 +78,13 @@ def live(case: Case) -> None:
         case.blame(LOST, f"something ran, or left the folder: {escaped}")
     for path in here.rglob("*"):
         if path.is_file() and not path.name.startswith("given"):
-            wrong = _look(path, path.read_text("utf-8", "replace"))
+            wrong = look(path, path.read_text("utf-8", "replace"))
             if wrong:
                 case.blame(LOST, f"{path.name}: {wrong}")
 
 
-def _look(path: Path, text: str) -> str:
+def look(path: Path, text: str) -> str:
+    """Return what is wrong with a file that symmf wrote."""
     if path.suffix == ".html":
         page = _Page()
         page.feed(text)
