@@ -19,6 +19,8 @@ from symmf.io.columns import (
     Column,
     as_feature,
     as_texts,
+    date_order,
+    dates,
     from_series,
     is_named_id,
     why_no_feature,
@@ -50,6 +52,8 @@ class Encoding:
         Of numbers: the median, and the range between the 5 and 95 % quantiles.
     levels : list of str
         Of words; "" is the level of missing values.
+    order : str or None
+        Of dates: how they are written.
     missing : int
         Rows of the fit without a value.
     """
@@ -60,11 +64,13 @@ class Encoding:
     centre: float = 0.0
     spread: float = 1.0
     levels: list[str] | None = None
+    order: str | None = None
     missing: int = 0
 
     @classmethod
-    def of(cls, name: str, at: int, values: Column, kind: str) -> Encoding:
-        """Learn the encoding of a feature."""
+    def of(cls, name: str, at: int, column: Column) -> Encoding:
+        """Learn the encoding of a column."""
+        values, kind = as_feature(column)
         if isinstance(values, list):
             texts, counts = np.unique(np.array(values), return_counts=True)
             often = np.argsort(-counts, kind="stable")[:_MOST_LEVELS]
@@ -82,6 +88,7 @@ class Encoding:
             kind=kind,
             centre=float(np.median(known)),
             spread=spread,
+            order=date_order(as_texts(column)) if kind == "dates" else None,
             missing=len(values) - len(known),
         )
 
@@ -101,7 +108,8 @@ class Encoding:
             out = np.zeros((len(codes), len(self.levels)))
             out[codes >= 0, codes[codes >= 0]] = _ONE_HOT
             return out
-        values, _ = as_feature(column)
+        known = dates(as_texts(column), self.order) if self.order else None
+        values = as_feature(column)[0] if known is None else known
         if isinstance(values, list):
             if any(values):
                 word = next(text for text in values if text)
@@ -179,13 +187,13 @@ class MixedColumns(TransformerMixin, BaseEstimator):
         self.encodings_: list[Encoding] = []
         self.ignored_: dict[str, str] = {}
         for j, label in enumerate(frame.columns):
-            values, kind = as_feature(from_series(frame.iloc[:, j]))
-            name = str(label)
+            column = from_series(frame.iloc[:, j])
+            values, name = as_feature(column)[0], str(label)
             reason = _why_ignored(name, values) or self._why_asked(values)
             if reason:
                 self.ignored_[name] = reason
             else:
-                self.encodings_.append(Encoding.of(name, j, values, kind))
+                self.encodings_.append(Encoding.of(name, j, column))
         self._judge_ignored()
         return self
 

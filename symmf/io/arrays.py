@@ -188,10 +188,6 @@ def _matlab_sparse(group: Any) -> AnyMatrix:
     return sparse.csc_array(parts, shape=shape)
 
 
-def _parse_mtx(path: Path) -> dict[str, Any]:
-    return {"": io.mmread(path, spmatrix=False)}
-
-
 def _is_matrix(value: Any) -> bool:
     """Tell whether it is a matrix of numbers; what is no array is its kind in words."""
     if isinstance(value, str) or value.ndim != 2:
@@ -204,5 +200,7 @@ _PARSERS: dict[str, Callable[[Path], dict[str, Any]]] = {
     ".npz": _parse_npz,
     ".mat": _parse_mat,
     **dict.fromkeys((".h5", ".hdf5"), _parse_hdf5),
-    **dict.fromkeys((".mtx", ".mtx.gz"), _parse_mtx),
+    **dict.fromkeys(
+        (".mtx", ".mtx.gz"), lambda path: {"": io.mmread(path, spmatrix=False)}
+    ),
 }

@@ -108,25 +108,23 @@ def choose_columns(
     InputError
         If a column is named that is not there, or for two purposes.
     """
-    by_index = table.index is not None and id == table.index[0]
     at = _places(
         table,
-        id=[] if id is None or by_index else [id],
+        id=[] if id is None else [id],
         labels=[] if labels is None else [labels],
         drop=drop,
         columns=columns,
     )
-    used = {j for places in at.values() for j in places}
-    others = _features(table, [j for j in range(len(table.names)) if j not in used])
+    id_at = at["id"] or ([0] if table.indexed else [])
+    used = {j for places in (id_at, *at.values()) for j in places}
+    left = _features(table, [j for j in range(len(table.names)) if j not in used])
     notes, warnings = list(table.notes), list[str]()
-    left, id_at = others, at["id"]
+    numbering = _numbering(table, left, named=bool(id_at))
     if columns:
         left = _features(table, at["columns"])
     elif not points:
         _refuse_edges(table, left, "words")
-    named = table.index is not None or bool(id_at)
-    numbering = _numbering(table, others, named)
-    if numbering and not named:
+    if numbering and not id_at:
         id_at = [numbering[0][0].at]
     if not columns:
         for feature, how in numbering:
@@ -159,14 +157,12 @@ def choose_columns(
             f"out with {_drops(same)}."
         )
     names = _told_apart([f.name if table.named else f"column {f.name}" for f in left])
-    id_name, ids = ("row", None) if table.index is None else table.index
-    if id_at:
-        id_name, ids = table.names[id_at[0]], table.texts(id_at[0])
+    ids = table.texts(id_at[0]) if id_at else None
     found = UserMatrix(
         X=_matrix(left, names, rows),
         names=names,
         ids=None if ids is None else [ids[i] for i in rows],
-        id_name=id_name,
+        id_name=table.names[id_at[0]] if id_at else "row",
         kept=table.kept(rows) if keep else None,
         comma=table.comma,
         notes=notes,
@@ -223,7 +219,7 @@ def _features(table: Table, places: Collection[int]) -> list[_Feature]:
 
 
 def _numbering(
-    table: Table, features: list[_Feature], named: bool
+    table: Table, features: list[_Feature], *, named: bool
 ) -> list[tuple[_Feature, str]]:
     """Return the columns that number the rows, and how they do.
 

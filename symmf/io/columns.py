@@ -8,7 +8,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from functools import partial
-from numbers import Number
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
@@ -151,12 +150,11 @@ def amounts(cells: Sequence[str], *, comma: bool = False) -> FloatArray | None:
     return values if alike else None
 
 
-def dates(cells: Sequence[str]) -> FloatArray | None:
+def dates(cells: Sequence[str], order: str | None = None) -> FloatArray | None:
     """Return days since 1970, NaN where a cell is missing; None if they are no dates.
 
-    Of times without a date: the part of the day.
-
-    Day and month are told apart by the first of the usual orders that fits all cells.
+    Of times without a date: the part of the day. Day and month are told apart by
+    :func:`date_order`, or in the ``order`` given.
 
     Examples
     --------
@@ -167,22 +165,45 @@ def dates(cells: Sequence[str]) -> FloatArray | None:
     >>> dates(["1969-12-31", "9999-12-31"])
     array([-1.000000e+00,  2.932896e+06])
     """
-    import pandas as pd
+    order = order or date_order(cells)
+    texts = _date_texts(cells)
+    found = None if order is None else _instants(texts, order)
+    if found is None or found.isna().sum() > texts.isna().sum():
+        return None
+    # Nanoseconds, in which pandas computes, end in the year 2262.
+    instants = found.dt.tz_convert(None).to_numpy("datetime64[us]")
+    values = (instants - np.datetime64(0, "us")) / np.timedelta64(1, "D")
+    return values % 1 if order in _TIMES else values
 
-    texts = pd.Series([None if is_missing(c) else c.strip() for c in cells], dtype=str)
-    known = texts.dropna().drop_duplicates()
+
+def date_order(cells: Sequence[str]) -> str | None:
+    """Return the first of the usual ways to write a date that fits all cells.
+
+    Examples
+    --------
+    >>> date_order(["3/4/2020", "31/12/2020"]), date_order(["3/4/2020"])
+    ('%d/%m/%Y', '%m/%d/%Y')
+    """
+    known = _date_texts(cells).dropna().drop_duplicates()
     if known.empty or not _LIKE_A_DATE.fullmatch(known.iloc[0]):
         return None
     for order in _INSTANTS if ":" in known.iloc[0] else (*_DAYS, "ISO8601"):
-        if pd.to_datetime(known.iloc[:50], format=order, errors="coerce").isna().any():
-            continue
-        found = pd.to_datetime(texts, format=order, errors="coerce", utc=True)
-        if found.isna().sum() == texts.isna().sum():
-            # Nanoseconds, in which pandas computes, end in the year 2262.
-            instants = found.dt.tz_convert(None).to_numpy("datetime64[us]")
-            values = (instants - np.datetime64(0, "us")) / np.timedelta64(1, "D")
-            return values % 1 if order in _TIMES else values
+        # Most orders fail at once.
+        if all(_instants(k, order).notna().all() for k in (known.iloc[:50], known)):
+            return order
     return None
+
+
+def _date_texts(cells: Sequence[str]) -> pd.Series:
+    import pandas as pd
+
+    return pd.Series([None if is_missing(c) else c.strip() for c in cells], dtype=str)
+
+
+def _instants(texts: pd.Series, order: str) -> pd.Series:
+    import pandas as pd
+
+    return pd.to_datetime(texts, format=order, errors="coerce", utc=True)
 
 
 def are_compact_dates(values: FloatArray) -> bool:
@@ -232,20 +253,16 @@ def is_named_id(name: str, values: FloatArray) -> bool:
 def from_series(column: pd.Series) -> Column:
     """Return a column of a frame: numbers as float64, NaN for gaps; else texts.
 
-    Truth values are texts, and so are dates, as ISO writes them.
+    Truth values are texts, and so are dates, as ISO writes them, and numbers that are
+    objects of Python.
     """
     from pandas.api import types
 
     gaps = column.isna().to_numpy()
-    numeric = types.is_numeric_dtype(column) and not types.is_bool_dtype(column)
-    if types.is_object_dtype(column):
-        kinds = {type(value) for value in column[~gaps]}
-        numbers = all(issubclass(kind, Number) for kind in kinds)
-        numeric = bool(kinds) and numbers and bool not in kinds
     if types.is_timedelta64_dtype(column):
         days = column.to_numpy() / np.timedelta64(1, "D")
         return np.asarray(days, dtype=np.float64)
-    if numeric:
+    if types.is_numeric_dtype(column) and not types.is_bool_dtype(column):
         # Whole numbers above 2**53 round, as in every other format.
         values = column.where(~gaps, 0).astype(np.float64).to_numpy()
         return np.where(gaps, np.nan, values)

@@ -8,7 +8,7 @@ from scipy import sparse
 
 from symmf.common.notation import FloatArray
 from symmf.errors import DataError
-from symmf.io.columns import as_feature, is_number
+from symmf.io.columns import as_feature
 from symmf.io.samples import UserMatrix
 from symmf.io.table import Table
 
@@ -68,7 +68,8 @@ def _weights(table: Table) -> FloatArray:
     weights, kind = as_feature(table.columns[2], comma=table.comma)
     if isinstance(weights, list) or kind == "dates":
         cells = table.texts(2)
-        i = next((i for i, c in enumerate(cells) if not is_number(c)), 0)
+        kinds = (as_feature([cell], comma=table.comma)[1] for cell in cells)
+        i = next((i for i, one in enumerate(kinds) if one in ("words", "dates")), 0)
         raise DataError(f"{table.where(i, 2)}: {cells[i][:40]!r} is no weight.")
     wrong = ~(weights >= 0) | np.isinf(weights)
     if wrong.any():

@@ -55,16 +55,16 @@ def parse_parquet(path: Path) -> dict[str, Any]:
     # two columns of one name.
     with parquet.ParquetFile(path) as file:
         frame = file.read().to_pandas()
-    found: dict[str, Any] = {
-        "names": [str(name) for name in frame.columns],
-        "columns": [from_series(frame.iloc[:, j]) for j in range(frame.shape[1])],
-    }
+    names = [str(name) for name in frame.columns]
+    columns = [from_series(frame.iloc[:, j]) for j in range(frame.shape[1])]
     if isinstance(frame.index, pd.RangeIndex):
-        return found
+        return {"names": names, "columns": columns}
     name = " ".join(str(part) for part in frame.index.names if part is not None)
     rows = frame.index.to_frame().to_numpy(dtype=object).tolist()
-    return found | {
-        "index": [name or "index", [" ".join(map(str, row)) for row in rows]],
+    return {
+        "names": [name or "index", *names],
+        "columns": [[" ".join(map(str, row)) for row in rows], *columns],
+        "indexed": True,
         "notes": ["The index of the pandas frame names the rows; it is no feature."],
     }
 

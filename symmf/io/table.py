@@ -33,8 +33,8 @@ from symmf.io.source import lines_of
 class Table:
     """Columns by position: texts as they are written, or numbers of a sheet.
 
-    ``lines[i]`` is the line of row i in the file, for messages; ``index`` what a pandas
-    index called the rows. ``comma``: a text has decimal commas.
+    ``lines[i]`` is the line of row i in the file, for messages. ``indexed``: the first
+    column names the rows, as a pandas index. ``comma``: a text has decimal commas.
     """
 
     source: str
@@ -43,7 +43,7 @@ class Table:
     columns: list[Column] = field(default_factory=list)
     lines: Sequence[int] = ()
     unit: str = "line"
-    index: tuple[str, list[str]] | None = None
+    indexed: bool = False
     comma: bool = False
     notes: list[str] = field(default_factory=list)
 
@@ -60,10 +60,7 @@ class Table:
     def kept(self, rows: Iterable[int]) -> list[list[str]]:
         """Return all cells of some rows, the names first."""
         columns = [self.texts(j) for j in range(len(self.names))]
-        names = self.names
-        if self.index is not None:
-            names, columns = [self.index[0], *names], [self.index[1], *columns]
-        return [names, *([column[i] for column in columns] for i in rows)]
+        return [self.names, *([column[i] for column in columns] for i in rows)]
 
     def where(self, i: int, j: int) -> str:
         """Say where a cell stands."""

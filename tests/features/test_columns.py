@@ -48,12 +48,6 @@ def test_words_and_numbers_contribute_alike_to_the_distance_of_rows():
     assert variances[0] == pytest.approx(variances[1:].sum(), rel=0.1)
 
 
-def test_columns_of_one_name_are_refused():
-    frame = pd.DataFrame([[1, "a"], [2, "b"]], columns=["x", "x"])
-    with pytest.raises(InputError, match="Several columns are called 'x'"):
-        SymMF(2).fit(frame)
-
-
 def test_holes_are_the_median_or_a_level_and_are_told():
     frame, _ = table()
     encoder = MixedColumns().fit(frame)
@@ -103,6 +97,8 @@ def test_words_and_holes_may_be_left_out_or_refused():
         MixedColumns(missing="error").fit(frame)
     with pytest.raises(InputError, match="No column is left"):
         MixedColumns(categories="drop").fit(frame[["city"]])
+    with pytest.raises(InputError, match="Several columns are called 'city'"):
+        SymMF(2).fit(frame[["city", "city"]])
 
 
 def test_amounts_and_dates_as_texts_are_numbers():
@@ -113,6 +109,14 @@ def test_amounts_and_dates_as_texts_are_numbers():
     units = encoder.transform(frame) * encoder.scale_ + encoder.centre_
     np.testing.assert_allclose(units[:3, 0], [1200, 300, -5.5])
     assert units[1, 1] - units[0, 1] == pytest.approx(1)
+
+
+def test_new_dates_are_read_in_the_order_of_the_fit():
+    frame = pd.DataFrame({"on": ["3/4/2020", "31/12/2020", "1/1/2021"] * 4})
+    encoder = MixedColumns().fit(frame)
+    np.testing.assert_array_equal(
+        encoder.transform(frame[:1]), encoder.transform(frame)[:1]
+    )
 
 
 def test_it_stands_in_a_pipeline():

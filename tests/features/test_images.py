@@ -66,16 +66,15 @@ def test_codes_of_mirrored_patches_are_exactly_the_mirrored_codes():
     np.testing.assert_array_equal(other, swapped[:, :, ::-1])
 
 
-def test_codes_are_zeros_and_ones_and_mostly_zeros():
+def test_codes_are_few_and_atoms_far_from_each_other_and_from_mirror_images():
     images = images_of(20, 3)
-    dictionary = _patches.learn_dictionary(
-        images,
-        n_atoms=256,
-        threshold=0.3,
-        max_cosine=0.4,
-        rng=np.random.default_rng(0),
+    d = _patches.learn_dictionary(
+        images, n_atoms=256, threshold=0.3, max_cosine=0.4, rng=np.random.default_rng(0)
     )
-    code = _patches.encode(images, dictionary)
+    same, swap = d.even @ d.even.T, d.odd @ d.odd.T
+    between = ~np.eye(len(same), dtype=bool)
+    assert (same + np.abs(swap))[between].max() < 0.4 + 1e-5
+    code = _patches.encode(images, d)
     assert set(np.unique(code.data)) == {1.0}
     assert code.nnz < 0.25 * code.shape[0] * code.shape[1]
 
@@ -112,16 +111,6 @@ def test_codes_agree_with_cosines_in_pixel_coordinates():
     np.testing.assert_array_equal(code[sure], (cosines >= 0.5)[sure])
 
 
-def test_atoms_are_far_from_each_other_and_from_mirror_images():
-    images = images_of(20, 3)
-    d = _patches.learn_dictionary(
-        images, n_atoms=128, threshold=0.3, max_cosine=0.4, rng=np.random.default_rng(2)
-    )
-    same, swap = d.even @ d.even.T, d.odd @ d.odd.T
-    between = ~np.eye(len(same), dtype=bool)
-    assert (same + np.abs(swap))[between].max() < 0.4 + 1e-5
-
-
 def test_equal_images_give_equal_bits_and_float32():
     X = rows_of(images_of(20, 3))
     first, second = small_features().fit_transform(X), small_features().fit_transform(X)
@@ -138,15 +127,6 @@ def test_bytes_and_shares_of_one_are_the_same_images():
         small_features().fit_transform(pixels / 255),
         atol=1e-5,
     )
-
-
-def test_pooled_cells_have_length_one_and_few_images_are_padded():
-    X = rows_of(images_of(5, 3))
-    F = small_features(n_components=64).fit_transform(X)
-    hog = F[:, : 36 * 9]
-    np.testing.assert_allclose(np.linalg.norm(hog, axis=1), 1, atol=1e-5)
-    grey = F[:, -16 * 64 :]
-    np.testing.assert_allclose(np.linalg.norm(grey, axis=1), 1, atol=1e-5)
 
 
 def test_hog_looks_like_the_mirror_image_in_every_block():

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import io as memory
 import os
-from contextlib import suppress
 from pathlib import Path
 
 import h5py
@@ -23,37 +21,44 @@ def numbers(n=8, m=3):
     return np.round(np.random.default_rng(0).normal(size=(n, m)), 3)
 
 
-@pytest.mark.parametrize("ending", ["npy", "npz", "mat", "h5", "mtx"])
-def test_arrays(tmp_path, ending):
-    X, path = numbers(), tmp_path / f"a.{ending}"
-    if ending == "npy":
-        np.save(path, X)
-    elif ending == "npz":
-        np.savez(path, X=X)
-    elif ending == "mat":
-        io.savemat(path, {"X": X, "gnd": np.arange(8) % 2})
-    elif ending == "h5":
-        with h5py.File(path, "w") as file:
-            file["X"] = X
-    else:
-        io.mmwrite(path, X)
-    np.testing.assert_allclose(read_matrix(path).X, X)
+def write_h5(path, X):
+    with h5py.File(path, "w") as file:
+        file["X"] = X
 
 
-def test_sparse_matrices_stay_sparse(tmp_path):
-    X = sparse.csr_array(np.eye(6))
-    sparse.save_npz(tmp_path / "s.npz", X)
-    io.mmwrite(tmp_path / "s.mtx", X)
-    for name in ("s.npz", "s.mtx"):
-        found = read_matrix(tmp_path / name).X
-        assert sparse.issparse(found)
-        np.testing.assert_array_equal(found.toarray(), np.eye(6))
+WRITERS = {
+    "npy": np.save,
+    "npz": lambda path, X: np.savez(path, X=X),
+    "mat": lambda path, X: io.savemat(path, {"X": X, "gnd": np.arange(8) % 2}),
+    "h5": write_h5,
+    "mtx": io.mmwrite,
+    "sparse.npz": sparse.save_npz,
+    "sparse.mtx": io.mmwrite,
+}
 
 
-def test_a_small_file_that_declares_a_very_large_matrix_is_refused(tmp_path):
-    matrix = "%%MatrixMarket matrix coordinate real general\n3 60000000 1\n1 1 1\n"
-    (tmp_path / "x.mtx").write_text(matrix)
-    with pytest.raises(DataError, match="up to 50,000,000 rows and columns"):
+@pytest.mark.parametrize("ending", WRITERS)
+def test_arrays_and_sparse_matrices(tmp_path, ending):
+    stays_sparse = ending.startswith("sparse")
+    X = sparse.csr_array(np.eye(6)) if stays_sparse else numbers()
+    WRITERS[ending](tmp_path / f"a.{ending}", X)
+    found = read_matrix(tmp_path / f"a.{ending}").X
+    assert sparse.issparse(found) == stays_sparse
+    np.testing.assert_allclose(abs(found - X).max(), 0, atol=1e-15)
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "coordinate real general\n3 60000000 1\n1 1 1\n",
+        "array real general\n0 0\n",
+        "coordinate real general\n3 3 2\n1 1 1\n9 9 1\n",
+        "array real symmetric\n3 2\n1\n2\n3\n4\n5\n6\n",
+    ],
+)
+def test_matrix_market_files_that_contradict_themselves_are_refused(tmp_path, content):
+    (tmp_path / "x.mtx").write_text(f"%%MatrixMarket matrix {content}")
+    with pytest.raises(DataError, match=r"x\.mtx"):
         read_matrix(tmp_path / "x.mtx")
 
 
@@ -97,9 +102,16 @@ def test_pipes_devices_and_odd_names_are_refused(tmp_path):
         read_matrix(tmp_path / "d.csv")
     with pytest.raises(DataError, match="does not exist"):
         read_matrix(tmp_path / "none.csv")
-    (tmp_path / "a.xyz").write_text("1")
-    with pytest.raises(DataError, match="--format"):
-        read_matrix(tmp_path / "a.xyz")
+    for name, said in (("a.xyz", "--format"), ("a.csv.gz", "is compressed. Unpack")):
+        (tmp_path / name).write_text("1")
+        with pytest.raises(DataError, match=said):
+            read_matrix(tmp_path / name)
+    np.save(tmp_path / "o.npy", np.array([None, "x"]), allow_pickle=True)
+    (tmp_path / "t.npy").write_text("a,b\n1,2\n")
+    for name in ("o.npy", "t.npy"):
+        with pytest.raises(DataError) as caught:
+            read_matrix(tmp_path / name)
+        assert "pickle.load" not in str(caught.value)
 
 
 @pytest.mark.skipif(not ATTACK.is_dir(), reason="needs the damaged files")
@@ -162,9 +174,25 @@ def test_edges_make_a_symmetric_graph(tmp_path):
     np.testing.assert_array_equal(W, W.T)
     assert W[0, 1] == 3
     assert W[0, 3] == 0.1
-    (tmp_path / "bad.edges").write_text("a b -1\nb c 1\nc d 1\n")
-    with pytest.raises(DataError, match=r"line 1, .*: the weight is -1"):
-        read_matrix(tmp_path / "bad.edges")
+    (tmp_path / "q.edges").write_text('"Ann L" "Bob R"\n"Bob R" Cy\nCy "Ann L"\n')
+    assert read_matrix(tmp_path / "q.edges").ids == ["Ann L", "Bob R", "Cy"]
+
+
+@pytest.mark.parametrize(
+    ("edges", "said"),
+    [
+        ("a b -1\nb c 1\nc d 1\n", r"line 1, .*: the weight is -1"),
+        ("a b 2020-01-01\nb c 2020-01-02\n", r"'2020-01-01' is no weight"),
+        ("a,b,$1\nb,c,x\nc,a,$3\n", "line 2, .*'x' is no weight"),
+        ("1 2 1e308\n2 1 1e308\n2 3 1\n", "more than a number can hold"),
+        ("1 1 1\n2 2 1\n3 3 1\n", "joins two different nodes"),
+        ("1 2 0\n2 3 0\n", "joins two different nodes"),
+    ],
+)
+def test_weights_that_make_no_graph_are_refused(tmp_path, edges, said):
+    (tmp_path / "e.edges").write_text(edges)
+    with pytest.raises(DataError, match=said):
+        read_matrix(tmp_path / "e.edges")
 
 
 def test_a_list_of_edges_is_not_taken_for_points(tmp_path):
@@ -224,8 +252,10 @@ DAMAGES = {
 }
 
 
-@pytest.mark.parametrize("damage", DAMAGES)
-@pytest.mark.parametrize("layout", ["csr", "csc", "bsr"])
+@pytest.mark.parametrize(
+    ("damage", "layout"),
+    [*zip(DAMAGES, ["csr", "csc", "bsr", "csr", "csc"], strict=True)],
+)
 def test_index_arrays_that_point_outside_are_refused(tmp_path, damage, layout):
     X = sparse.random_array((20, 20), density=0.3, rng=np.random.default_rng(0))
     X = X.asformat(layout)
@@ -247,34 +277,6 @@ def test_index_arrays_of_matlab_that_point_outside_are_refused(tmp_path):
         opened.write(b"MATLAB 7.3 MAT-file".ljust(124) + b"\x00\x02IM")
     with pytest.raises(DataError, match=r"x\.mat"):
         read_matrix(tmp_path / "x.mat")
-
-
-@pytest.mark.parametrize(
-    "content",
-    [
-        "array real general\n0 0\n",
-        "array real general\n2 2\n1\n2\0\0\0\0\n3\n4\n",
-        "coordinate real general\n3 3 2\n1 1 1\n9 9 1\n",
-        "coordinate real symmetric\n3 3 1\n-1 2 1\n",
-        "array real symmetric\n3 2\n1\n2\n3\n4\n5\n6\n",
-    ],
-)
-def test_matrix_market_files_that_contradict_themselves_are_refused(tmp_path, content):
-    (tmp_path / "x.mtx").write_text(f"%%MatrixMarket matrix {content}")
-    with pytest.raises(DataError):
-        read_matrix(tmp_path / "x.mtx")
-
-
-def test_damaged_mat_files_are_refused_or_read(tmp_path):
-    buffer, path = memory.BytesIO(), tmp_path / "x.mat"
-    X = sparse.random_array((12, 5), density=0.5, rng=np.random.default_rng(0))
-    io.savemat(buffer, {"X": X, "c": np.array(["a", 1.5], dtype=object)})
-    for place in range(128, 1000, 97):
-        content = bytearray(buffer.getvalue())
-        content[place : place + 4] = b"\xff\xff\xff\x7f"
-        path.write_bytes(content)
-        with suppress(DataError, InputError):
-            assert read_matrix(path).X.shape[1] >= 1
 
 
 @pytest.mark.parametrize(
@@ -314,20 +316,6 @@ def test_a_cell_far_off_does_not_fill_the_memory(tmp_path, monkeypatch):
     book.save(tmp_path / "far.xlsx")
     with pytest.raises(DataError, match="far off"):
         read_matrix(tmp_path / "far.xlsx")
-
-
-@pytest.mark.parametrize(
-    ("edges", "said"),
-    [
-        ("1 2 1e308\n2 1 1e308\n2 3 1\n", "more than a number can hold"),
-        ("1 1 1\n2 2 1\n3 3 1\n", "joins two different nodes"),
-        ("1 2 0\n2 3 0\n", "joins two different nodes"),
-    ],
-)
-def test_weights_that_make_no_graph_are_refused(tmp_path, edges, said):
-    (tmp_path / "e.txt").write_text(edges)
-    with pytest.raises(DataError, match=said):
-        read_matrix(tmp_path / "e.txt", format="edges")
 
 
 def test_no_other_program_reads_an_image(tmp_path):

@@ -160,7 +160,9 @@ def test_a_blank_after_a_comma_does_not_hide_quotes_and_names_may_come_twice(tmp
 
 
 def test_numbers_that_may_be_no_measurements_are_doubted(tmp_path):
-    rows = "".join(f"{i // 2},202012{i * 5 % 12 + 10},{i * 7 % 12}.5\n" for i in range(12))
+    rows = "".join(
+        f"{i // 2},202012{i * 5 % 12 + 10},{i * 7 % 12}.5\n" for i in range(12)
+    )
     data = read_matrix(write(tmp_path, f"shop_id,day,x\n{rows}"))
     assert data.X.shape == (12, 3)
     assert "--drop shop_id" in data.warnings[0]
@@ -335,14 +337,6 @@ def test_two_questions_with_the_same_answers_are_no_edges(tmp_path):
     assert read_matrix(write(tmp_path, f"q1,q2\n{rows}"), **TAKEN).names == ["q1", "q2"]
 
 
-def test_spans_of_time_are_days(tmp_path):
-    frame = people()
-    frame["waited"] = pd.to_timedelta(frame["age"], unit="h")
-    frame.to_parquet(tmp_path / "t.parquet")
-    data = read_matrix(tmp_path / "t.parquet", **TAKEN)
-    np.testing.assert_allclose(data.X["waited"], frame["age"] / 24)
-
-
 FILMS = "".join(f"{i},it was a film {i}\n" for i in range(30))
 
 
@@ -371,12 +365,3 @@ def test_a_name_with_a_comma_is_called_by_its_number(tmp_path):
     data = read_matrix(write(tmp_path, f"a,b,seven,same\n{rows}"), **TAKEN)
     assert data.warnings[0].endswith("--columns a,b")
     assert "--drop seven" in data.warnings[1]
-
-
-def test_other_sheets_are_named(tmp_path):
-    with pd.ExcelWriter(tmp_path / "t.xlsx") as book:
-        pd.DataFrame({"note": ["see next"] * 3}).to_excel(book, sheet_name="About")
-        people().to_excel(book, sheet_name="Our data", index=False)
-    with pytest.raises(DataError, match=r"'About', was read.*--variable 'Our data'"):
-        read_matrix(tmp_path / "t.xlsx", drop=["1"], **TAKEN)
-    assert read_matrix(tmp_path / "t.xlsx", variable="Our data", **TAKEN).n == 30
