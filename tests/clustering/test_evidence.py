@@ -62,6 +62,14 @@ def test_parts_of_a_curve_are_told_to_be_parts():
     assert ["may be parts of it" in sentence for sentence in said] == [True, False]
 
 
+def test_a_number_that_nothing_supports_is_said_to_be_unreliable():
+    unstable = Evidence(n_clusters=4, chosen=True, stability=0.3, best=4, runner_up=3)
+    assert str(unstable).startswith("No evidence for these clusters: they change")
+    assert "second best: 3, but do not rely on it: give the number you need" in (
+        unstable.number
+    )
+
+
 def test_noise_is_told_to_be_noise_whatever_k_was_asked_for():
     X = np.random.default_rng(0).random((150, 3))
     for k in (3, "auto"):

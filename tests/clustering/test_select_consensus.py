@@ -10,7 +10,7 @@ import symmf
 from symmf import ConsensusSymMF, SymMF, accuracy, nmi
 from symmf.clustering.symmf import evidence
 from symmf.clustering.symmf.partitions import coassociation
-from symmf.clustering.symmf.structure import find_structure
+from symmf.clustering.symmf.structure import dip, find_structure
 from symmf.errors import InputError, SymmfWarning
 from symmf.features.preprocess import preprocess
 
@@ -91,25 +91,76 @@ def test_the_verdict_is_that_of_both_kinds_of_evidence():
     assert again.depth == pytest.approx(found.depth)
 
 
-@pytest.mark.parametrize("seed", range(4))
-def test_gaps_along_one_curve_are_chance_and_strands_side_by_side_are_not(seed):
+def _along(seed, bend, apart=0.0):
+    """Return 300 rows along a bent line, or along two of them side by side."""
     rng = np.random.default_rng(seed)
-    t = rng.random(300)
-    curve = np.column_stack([np.cos(3 * t), np.sin(3 * t)])
-    curve += rng.normal(0, 0.05, (300, 2))
-    assert find_structure(curve).verdict == "none"
-    beside = np.column_stack([4 * t, 0.5 * (np.arange(300) % 2)])
-    found = find_structure(beside + rng.normal(0, 0.05, (300, 2)))
-    assert found.along
-    assert found.verdict != "none"
+    angle = bend * rng.random(300)
+    line = [np.cos(angle), np.sin(angle)] if bend > 1 else [4 * angle, 0 * angle]
+    line[1] = line[1] + apart * (np.arange(300) % 2)
+    return np.column_stack(line) + rng.normal(0, 0.05, (300, 2))
 
 
-def test_a_single_feature_shows_groups_and_no_others():
+@pytest.mark.parametrize("bend", [1, 3, 2 * np.pi])
+def test_gaps_along_one_line_or_curve_are_chance(bend):
+    found = [find_structure(_along(seed, bend)) for seed in range(4)]
+    assert {one.verdict for one in found} == {"none"}
+    assert all(one.along for one in found)
+
+
+def test_strands_side_by_side_are_seen():
+    near = [find_structure(_along(seed, 1, apart=0.5)) for seed in range(8)]
+    far = [find_structure(_along(seed, 1, apart=1)) for seed in range(4)]
+    assert all(one.along for one in near)
+    assert [one.verdict for one in near].count("weak") >= 4
+    assert "none" not in {one.verdict for one in far}
+
+
+def test_turns_of_one_spiral_are_no_clusters():
     rng = np.random.default_rng(0)
+    t = np.sqrt(rng.uniform(0.05, 1, 300)) * 4 * np.pi
+    turns = np.column_stack([t * np.cos(t), t * np.sin(t)])
+    assert find_structure(turns + rng.normal(0, 0.35, (300, 2))).verdict == "none"
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_groups_of_rows_in_long_tails_are_no_clusters(seed):
+    rng = np.random.default_rng(seed)
+    far = np.where(rng.random((200, 1)) < 0.1, 4, 1)
+    assert find_structure(far * rng.normal(size=(200, 4))).verdict == "none"
+
+
+def test_a_small_group_far_from_a_large_one_counts():
+    rng = np.random.default_rng(0)
+    Z = rng.normal(size=(300, 3))
+    Z[:30, 0] += 8
+    assert find_structure(Z).verdict == "clear"
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_single_feature_shows_groups_and_no_others(seed):
+    rng = np.random.default_rng(seed)
     one = rng.normal(size=(200, 1))
-    assert find_structure(one).verdict == "none"
-    one[:100] += 8
-    assert find_structure(one).verdict == "clear"
+    tails = np.exp(one)
+    for Z in (one, tails, rng.random((60, 1)), rng.standard_t(2, (100, 1))):
+        assert find_structure(Z).verdict == "none"
+    one[:100] += 6
+    found = find_structure(one)
+    assert found.verdict == "clear"
+    # One column is not told to run along a curve.
+    assert not found.along
+
+
+def test_the_dip_is_that_of_the_best_distribution_with_one_mode():
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=200)
+    apart = np.append(x, x + 20)
+    # Two far heaps of equal size: a quarter, but for what each spreads.
+    assert 0.15 < dip(apart) <= 0.25
+    assert dip(3 * apart[::-1] - 7) == pytest.approx(dip(apart))
+    # Chance is of the order of 1 / sqrt n, with the largest values on uniform rows.
+    draws = [10 * dip(rng.random(100)) for _ in range(200)]
+    assert np.mean(np.array(draws) > 0.5) < 0.05
+    assert 10 * dip(x[:100]) < np.quantile(draws, 0.95)
 
 
 def test_the_evidence_can_be_drawn(blobs):

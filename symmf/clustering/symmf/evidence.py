@@ -107,12 +107,11 @@ class Evidence:
             gaps += ": the rows lie along a line or curve, and these may be parts of it"
         if self.stability is None:
             return f"{_HEADS[verdict]}: {gaps}."
+        changes = {"none": "they change", "weak": "some rows change cluster"}
         left_out = "when a fifth of the rows is left out"
         steady = f"{left_out} (stability {self.stability:.2f} of 1)"
-        if _steady(self.stability) == "none":
-            return f"{_HEADS[verdict]}: they change {steady}."
-        if _steady(self.stability) == "weak":
-            return f"{_HEADS[verdict]}: some rows change cluster {steady}."
+        if (known := _steady(self.stability)) in changes:
+            return f"{_HEADS[verdict]}: {changes[known]} {steady}."
         if structure is None:
             return f"Stable clusters: they come back {steady}; {gaps}."
         if verdict == "weak":
@@ -134,12 +133,9 @@ class Evidence:
                 f"K = {self.best} scores best{second}, but do not rely on it: give the "
                 "number you need, or take the clusters as a summary of the rows."
             )
-        sure = confidence(self.by_rule, self.best)
-        if self.chosen and self.n_clusters == self.best:
-            return f"K = {self.best} was chosen{second}. {sure}"
-        if self.n_clusters == self.best:
-            return f"K = {self.best} is also what symmf would choose{second}. {sure}"
-        return f"K = {self.best} scores best{second}. {sure}"
+        how = "was chosen" if self.chosen else "is also what symmf would choose"
+        how = how if self.n_clusters == self.best else "scores best"
+        return f"K = {self.best} {how}{second}. {confidence(self.by_rule, self.best)}"
 
     def __str__(self) -> str:
         return " ".join(filter(None, (self.sentence, self.number)))

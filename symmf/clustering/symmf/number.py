@@ -32,8 +32,8 @@ from symmf.similarity.scaling import distinct_rows
 
 #: what the eigengaps of the two graphs are called
 GAPS = ("eigengap", *(f"eigengap_{q}" for q in GRAPHS[1:]))
-# A larger number is preferred if its silhouette is within this of the best.
-_WITHIN = 0.005
+#: a larger number is preferred if its silhouette is within this of the best.
+WITHIN = 0.005
 # K of the partitions of rows whose number of clusters is not known.
 _PARTS = 3
 # Share of the rows in a part that is clustered again.
@@ -89,7 +89,7 @@ class Numbers:
 
     @property
     def _within(self) -> float:
-        return 0.0 if len(self.eigengaps) > 1 else _WITHIN
+        return 0.0 if len(self.eigengaps) > 1 else WITHIN
 
     def by_rule(self) -> dict[str, int]:
         """Return the number that each rule would choose."""
@@ -191,7 +191,7 @@ def compared_rows(
     return features.scaling.apply(X)
 
 
-def best_candidate(scores: FloatArray, within: float = _WITHIN) -> int:
+def best_candidate(scores: FloatArray, within: float = WITHIN) -> int:
     """Return the last position within .005 of the best score.
 
     Examples

@@ -13,6 +13,7 @@ from symmf.clustering.checks import safe_scale
 from symmf.clustering.symmf.evidence import Evidence
 from symmf.clustering.symmf.number import (
     GAPS,
+    WITHIN,
     Numbers,
     best_candidate,
     compare_numbers,
@@ -38,9 +39,6 @@ from symmf.similarity import SimilarityName, SymmetricOperator, regularise
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
-
-# A larger lambda is not preferred unless its silhouette is better by this.
-_WITHIN = 0.005
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,15 +81,13 @@ class Selection(Evidence):
             from matplotlib.figure import Figure
 
             ax = Figure(figsize=(6, 3.6), layout="constrained").add_subplot()
-        styles = {"score": "o-", "silhouette": "^:", "stability": "s--"}
-        for name, style in styles.items():
-            values = self.table[name]
-            if values.isna().all():
-                continue
-            if name == "score":
-                values = values / values.abs().max()
-                name = "score / largest"
-            ax.plot(self.table["n_clusters"], values, style, label=name, markersize=4)
+        score = self.table["score"] / self.table["score"].abs().max()
+        shown = self.table.assign(**{"score / largest": score}).dropna(
+            axis=1, how="all"
+        )
+        styles = {"score / largest": "o-", "silhouette": "^:", "stability": "s--"}
+        for name in shown.columns.intersection(list(styles), sort=False):
+            ax.plot("n_clusters", name, styles[name], data=shown, markersize=4)
         ax.axvline(self.best, color="0.6", zorder=0)
         ax.locator_params(axis="x", integer=True)
         ax.set_xlabel("number of clusters")
@@ -263,5 +259,5 @@ def _compare_weights(
 def _best_weight(table: pd.DataFrame, k: int) -> float:
     """Return the smallest lambda within .005 of the best of those that keep H whole."""
     whole = table[table["columns"] >= min(k, table["columns"].max())]
-    near = whole[whole["silhouette"] >= whole["silhouette"].max() - _WITHIN]
+    near = whole[whole["silhouette"] >= whole["silhouette"].max() - WITHIN]
     return float(near["laplacian_weight"].min())
