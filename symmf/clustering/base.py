@@ -19,7 +19,6 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import validate_data
 
 from symmf.clustering.checks import (
-    check_indices,
     check_n_clusters,
     check_nonnegative,
     check_parameters,
@@ -31,6 +30,7 @@ from symmf.common.seeds import RandomState, as_generator
 from symmf.common.validation import check_columns, is_dask
 from symmf.errors import InputError, SymmfWarning
 from symmf.linalg import top_eigenpairs
+from symmf.linalg.checks import check_sparse
 from symmf.linalg.threads import one_thread
 from symmf.similarity import SymmetricOperator, build_similarity
 from symmf.similarity.transforms import clip_nonnegative
@@ -134,7 +134,7 @@ class Clusterer(SklearnClusterer):
         rows = self._check_rows(X)
         if self.n_clusters != "auto" or not self.chooses_n_clusters:
             check_n_clusters(self.n_clusters, rows.shape[0])
-        if self.needs_nonnegative and not self._precomputed():
+        if self.needs_nonnegative:
             check_nonnegative(rows, type(self).__name__)
         # A similarity is what it is; its extremes are refused where it is factored.
         self._input_scale = 1.0 if self._precomputed() else safe_scale(rows)
@@ -164,7 +164,8 @@ class Clusterer(SklearnClusterer):
                 f"{type(self).__name__} needs its rows in memory, and X is a dask "
                 "array. Give X.compute() if they fit, or use SymMF."
             )
-        check_indices(X)
+        if sparse.issparse(X):
+            check_sparse(X, argument="X")
         try:
             rows = validate_data(
                 self,
@@ -191,37 +192,27 @@ class Clusterer(SklearnClusterer):
         self.P_: FloatArray | None = fit.P
         self.error_ = float(fit.error[-1])
         self._store_run(
-            matrix=matrix,
-            solver=fit.solver.name or type(fit.solver).__name__,
-            stop=fit.stop,
-            n_iter=fit.n_iter,
-            objective=self.error_ * (M.fro2 or 1.0),
-            history=History(
-                error=fit.error, split_error=fit.split_error, seconds=fit.seconds
-            ),
+            matrix,
+            fit.solver.name or type(fit.solver).__name__,
+            fit.stop,
+            self.error_ * (M.fro2 or 1.0),
+            History(error=fit.error, split_error=fit.split_error, seconds=fit.seconds),
         )
 
     def _store_run(
-        self,
-        *,
-        matrix: str,
-        solver: str,
-        stop: Stop,
-        n_iter: int,
-        objective: float,
-        history: History,
+        self, matrix: str, solver: str, stop: Stop, objective: float, history: History
     ) -> None:
         """Set what every method says about its run; warn if a limit ended it."""
-        self.matrix_, self.solver_ = matrix, solver
-        self.stop_, self.n_iter_ = str(stop), n_iter
+        self.matrix_, self.solver_, self.stop_ = matrix, solver, str(stop)
         self.objective_, self.history_ = objective, history
+        self.n_iter_ = len(history.error) - 1
         # With tol = 0, or as published, the number of iterations is the method.
         meant = getattr(self, "published", False) or getattr(self, "tol", 0) == 0
         if stop in (Stop.max_iter, Stop.time) and not meant:
             warnings.warn(
-                f"{type(self).__name__} stopped after {n_iter} iterations, before its "
-                "tolerance was met: increase max_iter, or tol if the result is good "
-                "enough.",
+                f"{type(self).__name__} stopped after {self.n_iter_} iterations, "
+                "before its tolerance was met: increase max_iter, or tol if the result "
+                "is good enough.",
                 ConvergenceWarning,
                 stacklevel=5,
             )

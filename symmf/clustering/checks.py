@@ -8,7 +8,6 @@ from numbers import Real
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 
 from symmf.common.notation import AnyMatrix
 from symmf.common.validation import check_number, is_whole, shown
@@ -16,7 +15,6 @@ from symmf.constraints import Constraint
 from symmf.distributed.rows import DistributedRows
 from symmf.errors import InputError, SymmfWarning
 from symmf.linalg import largest_entry
-from symmf.linalg.checks import check_sparse
 from symmf.solvers import Solver
 
 # What a parameter may be, and in words; names are checked where they are used.
@@ -31,9 +29,10 @@ _KINDS: dict[str, tuple[Any, str]] = {
         (Mapping | None, "a dict of options by name, or None"),
     ),
     **dict.fromkeys(
-        ("constraint", "image_shape", "members", "n_components"),
+        ("constraint", "image_shape", "n_components"),
         (_SINGLE | list | tuple, "a name, a number or a list"),
     ),
+    "members": (list | tuple | None, "a list of clusterers"),
     "solver": (str | Solver, "the name of a solver, or a solver"),
     "random_state": (object, "a seed"),
 }
@@ -98,15 +97,6 @@ def check_n_clusters(n_clusters: Any, n: int) -> None:
             f"n_clusters must be a whole number between 1 and the number of samples, "
             f"n_samples={n}; got {shown(n_clusters)}."
         )
-
-
-def check_indices(X: Any) -> None:
-    """Raise InputError if the index arrays of a sparse X point outside of it.
-
-    Compiled code reads and writes wherever they point.
-    """
-    if sparse.issparse(X):
-        check_sparse(X, argument="X")
 
 
 def check_range(X: AnyMatrix, *, new: bool = False) -> None:

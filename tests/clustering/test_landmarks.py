@@ -90,6 +90,8 @@ def test_a_model_keeps_landmarks_and_no_rows(rings) -> None:
     slim = Model(kind="rows", n_clusters=2, estimator=for_new_samples(model))
     bound = 200 * (X.shape[1] + 40) * 8 + len(X) * 8 + 20_000
     assert len(pickle.dumps(slim)) < bound < X.nbytes
+    with pytest.raises(InputError, match="rows of the fit"):
+        slim.estimator.predict_proba(X)
 
 
 @pytest.mark.parametrize("constraint", ["nonnegative", "none"])

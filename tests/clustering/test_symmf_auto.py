@@ -4,8 +4,6 @@ import logging
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from scipy import sparse
 from sklearn.datasets import load_digits, make_blobs, make_moons
 from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score
@@ -13,7 +11,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from symmf import SymMF, accuracy
-from symmf.clustering.labels import cluster_qr, merge_path, merge_rows, number_by_size
+from symmf.clustering.labels import number_by_size
 from symmf.errors import InputError
 from symmf.similarity import build_similarity, regularise
 
@@ -162,55 +160,12 @@ def test_a_pipeline_gets_rows_of_H_with_names():
 # Labels
 
 
-@given(st.lists(st.integers(0, 6), min_size=1, max_size=40))
-def test_equal_partitions_get_equal_numbers(labels):
-    labels = np.array(labels)
-    renamed = (labels * 5 + 3) % 7
-    np.testing.assert_array_equal(number_by_size(labels), number_by_size(renamed))
-    assert accuracy(labels, number_by_size(labels)) == 1.0
-
-
 @pytest.mark.parametrize("labels", ["kmeans", "cluster_qr", "merge", "average"])
 def test_every_reading_finds_clear_clusters(moons, labels):
     X, y = moons
     model = SymMF(2, labels=labels, random_state=0).fit(X)
     assert accuracy(y, model.labels_) == 1.0
     np.testing.assert_array_equal(model.predict(X), model.labels_)
-
-
-def test_merging_keeps_a_small_cluster_that_balance_would_split():
-    rng = np.random.default_rng(0)
-    y = np.repeat([0, 1, 2], [600, 60, 30])
-    angle = np.array([0.0, 1.2, 2.4])[y] + rng.normal(0, 0.25, 690)
-    Z = np.column_stack([np.cos(angle), np.sin(angle)])
-    found = merge_rows(Z, 3, random_state=0)
-    assert accuracy(y, found.labels) > 0.9
-    np.testing.assert_array_equal(
-        np.unique(found.centre_labels), np.unique(found.labels)
-    )
-
-
-def test_one_merging_gives_nested_partitions():
-    Z = np.random.default_rng(0).standard_normal((80, 4))
-    path = merge_path(Z, [3, 6], exponent=0.2, cap=10, random_state=0)
-    coarse, fine = path[3].labels, path[6].labels
-    for c in np.unique(fine):
-        assert len(np.unique(coarse[fine == c])) == 1
-
-
-def test_average_linkage_is_that_of_cosines():
-    from scipy.cluster.hierarchy import fcluster, linkage
-
-    Z = np.random.default_rng(1).standard_normal((40, 5))
-    Z /= np.linalg.norm(Z, axis=1, keepdims=True)
-    ours = merge_rows(Z, 4, exponent=0).labels
-    theirs = fcluster(linkage(Z, "average", metric="cosine"), 4, "maxclust")
-    assert accuracy(theirs, ours) == 1.0
-
-
-def test_pivoted_qr_needs_no_start():
-    H = np.kron(np.eye(3), np.ones((5, 1))) + 0.05
-    assert accuracy(np.repeat([0, 1, 2], 5), cluster_qr(H, 3)) == 1.0
 
 
 # What it says
@@ -249,25 +204,6 @@ def test_a_callback_sees_iterates_and_can_stop(moons):
     model.fit(moons[0])
     assert model.stop_ == "callback"
     assert seen == [0, 1, 2]
-
-
-@pytest.mark.parametrize(
-    ("options", "sentence"),
-    [
-        ({"similarity": "mutual"}, "Did you mean 'mutual_knn'"),
-        ({"similarity_options": {"feature_scale": "rang"}}, "Did you mean 'range'"),
-        ({"laplacian_weight": "much"}, "unless 'auto'"),
-        ({"labels": "mergee"}, "Did you mean 'merge'"),
-        ({"similarity_options": {"neighbours": 3}}, "has no option 'neighbours'"),
-        ({"label_options": {"exponent": 1}}, "has no option 'exponent'"),
-        ({"n_columns": 0}, "n_columns must be"),
-        ({"solver_options": {"max_seconds": -1}}, "max_seconds"),
-        ({"label_options": {"n_init": 0}}, "n_init must be"),
-    ],
-)
-def test_wrong_options_get_a_sentence(moons, options, sentence):
-    with pytest.raises(InputError, match=sentence):
-        SymMF(2, random_state=0, **options).fit(moons[0])
 
 
 def test_text_of_many_rows_learns_from_a_part():

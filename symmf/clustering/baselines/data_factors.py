@@ -9,9 +9,10 @@ from typing import Any, Generic, Protocol, TypeVar
 import numpy as np
 from scipy import sparse
 
-from symmf.clustering.base import History
+from symmf.clustering.base import Clusterer, History
 from symmf.clustering.checks import RANGE
 from symmf.common.notation import AnyMatrix, FloatArray
+from symmf.common.validation import check_choice
 from symmf.linalg import largest_entry
 from symmf.similarity.row_features import scaled_rows
 from symmf.solvers import Stop
@@ -43,20 +44,36 @@ class DataFit(Generic[Some]):
     history: History
     stop: Stop
 
-    @property
-    def n_iter(self) -> int:
-        """Number of iterations."""
-        return len(self.history.error) - 1
+
+class DataFactors(Clusterer):
+    """Base of the methods that factor nonnegative data X ~ V U^T."""
+
+    needs_nonnegative = True
+
+    data_weighting: str
+
+    def _weighted(self, X: AnyMatrix) -> AnyMatrix:
+        """Return what is factored."""
+        check_choice("data_weighting", self.data_weighting, ("ncut", "none"))
+        return ncut_weighted(X) if self.data_weighting == "ncut" else X
+
+    def _store_factors(
+        self, fit: DataFit[Any], U: FloatArray, V: FloatArray, matrix: str, solver: str
+    ) -> None:
+        """Keep the factors, unit columns of U, and how they were reached."""
+        self.U_, self.V_ = unit_columns(U, V)
+        objective = fit.last.objective
+        self._store_run(matrix, solver, fit.stop, objective, fit.history)
 
 
 def run_data_factors(
+    X: AnyMatrix,
     iterates: Iterator[Some],
     settled: Callable[[int, Some], bool],
-    *,
-    scale: float,
     max_iter: int,
 ) -> DataFit[Some]:
     """Run until ``settled`` or ``max_iter``; the clock leaves out the objective."""
+    scale = squared_norm(X) or 1.0
     errors: list[float] = []
     seconds: list[float] = []
     kept: list[Some] = []

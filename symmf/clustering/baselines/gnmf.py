@@ -10,11 +10,10 @@ from itertools import islice
 import numpy as np
 from scipy import sparse
 
-from symmf.clustering.base import Clusterer
 from symmf.clustering.baselines.data_factors import (
+    DataFactors,
     DataFit,
     for_products,
-    ncut_weighted,
     run_data_factors,
     squared_norm,
     transposed,
@@ -126,7 +125,7 @@ def _running_mean(tol: float) -> Callable[[int, GNMFIterate], bool]:
 
 
 @dataclass(eq=False, repr=False)
-class GNMF(Clusterer):
+class GNMF(DataFactors):
     r"""Nonnegative matrix factorization that respects a graph of neighbours.
 
     .. math:: \min_{U \ge 0,\, V \ge 0} \|X - V U^T\|_F^2
@@ -211,8 +210,6 @@ class GNMF(Clusterer):
     (1, 1)
     """
 
-    needs_nonnegative = True
-
     n_clusters: int = 8
     _: KW_ONLY
     graph_weight: float = 100.0
@@ -231,7 +228,7 @@ class GNMF(Clusterer):
 
     def _fit(self, X: AnyMatrix, rng: np.random.Generator) -> None:
         check_choice("weighting", self.weighting, ("binary", "heat", "cosine"))
-        check_choice("data_weighting", self.data_weighting, ("none", "ncut"))
+        weighted = self._weighted(X)
         graph = shared(
             neighbour_graph,
             X,
@@ -240,18 +237,13 @@ class GNMF(Clusterer):
             heat_scale=self.heat_scale,
         )
         self.W_ = graph.M.astype(X.dtype)
-        if self.data_weighting == "ncut":
-            X = ncut_weighted(X)
-        runs = [self._run(X, *self._start(X, rng)) for _ in range(self.n_restarts)]
+        runs = [
+            self._run(weighted, *self._start(weighted, rng))
+            for _ in range(self.n_restarts)
+        ]
         fit = min(runs, key=lambda run: run.last.objective)
-        self.U_, self.V_ = unit_columns(fit.last.U, fit.last.V)
-        self._store_run(
-            matrix=self._words(),
-            solver="multiplicative",
-            stop=fit.stop,
-            n_iter=fit.n_iter,
-            objective=fit.last.objective,
-            history=fit.history,
+        self._store_factors(
+            fit, fit.last.U, fit.last.V, self._words(), "multiplicative"
         )
         self.labels_ = kmeans_rows(
             self.V_, self.n_clusters, n_init=self.n_init, random_state=rng
@@ -286,13 +278,10 @@ class GNMF(Clusterer):
     def _iterates(
         self, X: AnyMatrix, U: FloatArray, V: FloatArray
     ) -> Iterator[GNMFIterate]:
-        weight, published = self.graph_weight, self.published
-        return gnmf_iterates(X, U, V, self.W_, weight=weight, published=published)
+        return gnmf_iterates(
+            X, U, V, self.W_, weight=self.graph_weight, published=self.published
+        )
 
     def _run(self, X: AnyMatrix, U: FloatArray, V: FloatArray) -> DataFit[GNMFIterate]:
-        return run_data_factors(
-            self._iterates(X, U, V),
-            _running_mean(self.tol),
-            scale=squared_norm(X) or 1.0,
-            max_iter=self.max_iter,
-        )
+        iterates, settled = self._iterates(X, U, V), _running_mean(self.tol)
+        return run_data_factors(X, iterates, settled, self.max_iter)

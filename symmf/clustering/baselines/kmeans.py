@@ -10,8 +10,9 @@ from sklearn import cluster
 from sklearn.utils import check_array
 from sklearn.utils._param_validation import InvalidParameterError
 
-from symmf.clustering.checks import check_indices, check_range
+from symmf.clustering.checks import check_range
 from symmf.errors import InputError
+from symmf.linalg.checks import check_sparse
 
 
 class KMeans(cluster.KMeans):
@@ -55,8 +56,10 @@ class KMeans(cluster.KMeans):
 
 def _taken(X: Any) -> Any:
     """Return X with the index arrays that scikit-learn's k-means takes, checked."""
-    check_indices(X)
-    if sparse.issparse(X) and max(*X.shape, X.nnz) <= np.iinfo(np.int32).max:
+    if not sparse.issparse(X):
+        return X
+    check_sparse(X, argument="X")
+    if max(*X.shape, X.nnz) <= np.iinfo(np.int32).max:
         X = X.tocsr()
         if X.indices.dtype != np.int32 or X.indptr.dtype != np.int32:
             indices, indptr = X.indices.astype(np.int32), X.indptr.astype(np.int32)

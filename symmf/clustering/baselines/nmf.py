@@ -9,16 +9,14 @@ from typing import Any
 
 import numpy as np
 
-from symmf.clustering.base import Clusterer
 from symmf.clustering.baselines.data_factors import (
+    DataFactors,
     DataFit,
     for_products,
-    ncut_weighted,
     run_data_factors,
     small_decrease,
     squared_norm,
     transposed,
-    unit_columns,
 )
 from symmf.clustering.labels import argmax_rows, kmeans_rows
 from symmf.common.notation import AnyMatrix, FloatArray
@@ -110,7 +108,7 @@ def _shrunk_gradient(tol: float) -> Callable[[int, Pair], bool]:
 
 
 @dataclass(eq=False, repr=False)
-class NMF(Clusterer):
+class NMF(DataFactors):
     r"""Clustering by nonnegative matrix factorization with normalised-cut weights.
 
     .. math:: \min_{U \ge 0,\, V \ge 0} \|X - V U^T\|_F^2
@@ -183,8 +181,6 @@ class NMF(Clusterer):
     True
     """
 
-    needs_nonnegative = True
-
     n_clusters: int = 8
     _: KW_ONLY
     data_weighting: str = "ncut"
@@ -196,10 +192,8 @@ class NMF(Clusterer):
     random_state: RandomState = None
 
     def _fit(self, X: AnyMatrix, rng: np.random.Generator) -> None:
-        check_choice("data_weighting", self.data_weighting, ("ncut", "none"))
         check_choice("labels", self.labels, ("argmax", "kmeans"))
-        if self.data_weighting == "ncut":
-            X = ncut_weighted(X)
+        X = self._weighted(X)
         (n, m), k = X.shape, self.n_clusters
         U, V = rng.random((m, k)), rng.random((n, k))
         fit = self._run(np.float64 if self.published else X.dtype, X, U, V)
@@ -207,16 +201,10 @@ class NMF(Clusterer):
             # A column may die with k above the rank; what makes up for it in the other
             # factor does not fit in single precision.
             fit = self._run(np.float64, X, U, V)
-        factors = unit_columns(fit.last.U.T, fit.last.V.T)
-        self.U_, self.V_ = (factor.astype(X.dtype, copy=False) for factor in factors)
-        self._store_run(
-            matrix=f"X: data weighting {self.data_weighting}",
-            solver="anls" if self.published else "hals",
-            stop=fit.stop,
-            n_iter=fit.n_iter,
-            objective=fit.last.objective,
-            history=fit.history,
-        )
+        words = f"X: data weighting {self.data_weighting}"
+        solver = "anls" if self.published else "hals"
+        self._store_factors(fit, fit.last.U.T, fit.last.V.T, words, solver)
+        self.U_, self.V_ = (F.astype(X.dtype, copy=False) for F in (self.U_, self.V_))
         if self.labels == "argmax":
             self.labels_ = argmax_rows(self.V_, np.asarray(X @ self.U_))
         else:
@@ -227,12 +215,10 @@ class NMF(Clusterer):
     ) -> DataFit[Pair]:
         """Run in a precision; least squares with a Gram matrix in single go astray."""
         X, U, V = (array.astype(kind, copy=False) for array in (X, U, V))
-        settled: Callable[[int, Pair], bool]
+        usual = _PUBLISHED_TOL if self.published else _TOL
+        tol = usual if self.tol is None else self.tol
         if self.published:
-            iterates = nmf_iterates(X, U, V)
-            settled = _shrunk_gradient(_PUBLISHED_TOL if self.tol is None else self.tol)
+            iterates, settled = nmf_iterates(X, U, V), _shrunk_gradient(tol)
         else:
-            iterates = hals_iterates(X, U, V)
-            settled = small_decrease(_TOL if self.tol is None else self.tol)
-        scale = squared_norm(X) or 1.0
-        return run_data_factors(iterates, settled, scale=scale, max_iter=self.max_iter)
+            iterates, settled = hals_iterates(X, U, V), small_decrease(tol)
+        return run_data_factors(X, iterates, settled, self.max_iter)

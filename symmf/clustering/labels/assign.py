@@ -16,6 +16,7 @@ from symmf.clustering.labels.rows import (
     cluster_qr,
     number_by_size,
     unit_rows,
+    without_rounding,
 )
 from symmf.common.notation import FloatArray, LabelArray
 from symmf.common.validation import check_choice, check_number, check_options
@@ -113,10 +114,13 @@ def assign_labels(
     counts : (n,) array of int, optional
         How many samples each row stands for, for k-means.
     """
-    Z = unit_rows(H) if unit else H
+    Z = unit_rows(without_rounding(H)) if unit else H
     centres = None
     if kind == "argmax":
-        labels = argmax_rows(H, product(H))
+        MH = product(H)
+        labels = argmax_rows(H, MH)
+        # A sample without any similarity, whose row of H has not quite vanished.
+        labels[~MH.any(axis=1)] = 0
         centre_labels = np.arange(H.shape[1])
     elif kind in ("merge", "average"):
         given = {"exponent": 0.0, **options} if kind == "average" else options

@@ -19,6 +19,23 @@ def unit_rows(H: FloatArray) -> FloatArray:
     return scaled
 
 
+def without_rounding(H: FloatArray) -> FloatArray:
+    """Return H with zeros in columns that only rounding has filled.
+
+    Such a column is that of an eigenvalue 0. To scale a row to unit length that is zero
+    but for it would make a direction of nothing.
+
+    Examples
+    --------
+    >>> without_rounding(np.array([[1.0, 1e-9], [0.0, 1e-9]]))
+    array([[1., 0.],
+           [0., 0.]])
+    """
+    squares = np.einsum("ij,ij->j", H, H, dtype=np.float64)
+    filled = squares > 1e-10 * squares.max(initial=0.0)
+    return H if filled.all() else np.where(filled, H, 0)
+
+
 def cluster_qr(H: FloatArray, n_clusters: int) -> LabelArray:
     """Read clusters off n_clusters columns by a QR with column pivoting of H^T.
 

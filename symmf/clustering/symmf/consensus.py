@@ -106,10 +106,6 @@ class ConsensusSymMF(Clusterer):
 
     def _fit(self, X: AnyMatrix, rng: np.random.Generator) -> None:
         if self.members is not None:
-            if not isinstance(self.members, list | tuple):
-                raise InputError(
-                    f"members must be a list of clusterers, not {shown(self.members)}."
-                )
             partitions = [self._member(entry, X, rng) for entry in self.members]
         elif sparse.issparse(X):
             partitions = self._text_views(X, rng)

@@ -7,6 +7,7 @@ from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any, Literal, Self
 
 import numpy as np
+import numpy.typing as npt
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import check_is_fitted, validate_data
 
@@ -15,6 +16,7 @@ from symmf.clustering.checks import check_range
 from symmf.clustering.labels import unit_rows
 from symmf.clustering.labels.assign import Assignment, assign_labels
 from symmf.clustering.labels.rows import cluster_means
+from symmf.clustering.symmf.extend import GivenExtension
 from symmf.clustering.symmf.interpret import Interpretable
 from symmf.clustering.symmf.landmarks import Learned, in_blocks, learned_from
 from symmf.clustering.symmf.outliers import THRESHOLD
@@ -250,7 +252,7 @@ class SymMF(Interpretable, SklearnTransformer, Clusterer):
         # What labels draw does not depend on how much the solver has drawn: solvers
         # that find the same H find the same labels.
         labels_rng = rng.spawn(1)[0]
-        fit = self._factorize(M, recipe, rng)
+        fit = self._factorize(M, rng)
         assigned = self._assign(fit.H, M, recipe, labels_rng, data)
         if recipe.refine:
             if learned.others is not None:
@@ -261,7 +263,8 @@ class SymMF(Interpretable, SklearnTransformer, Clusterer):
             assigned = self._refine(X, assigned, data, fit.H, rng)
         self.n_landmarks_ = None if learned.others is None else len(fit.H)
         self._store(fit, M, recipe.words(data.scaling.kind, self.n_landmarks_))
-        self._store_choices(data, assigned, recipe)
+        self._assignment, self.labels_ = assigned, assigned.labels
+        self._store_choices(data)
         if learned.others is not None:
             self._assignment = assigned.of_samples(self._place(learned.others))
             self.labels_ = self._assignment.labels
@@ -282,33 +285,37 @@ class SymMF(Interpretable, SklearnTransformer, Clusterer):
         -------
         self
         """
-        if sample_weight is None:
-            super().fit(X, y)
-        else:
-            self._fit_repeated(X, times_each(X, sample_weight))
+        times = None if sample_weight is None else times_each(X, sample_weight)
+        square = self._precomputed()
+        super().fit(X if times is None else repeated(X, times, square=square), y)
         if self._recipe.noise:
             self.labels_ = np.where(self.outlier_score_ > THRESHOLD, -1, self.labels_)
+        if times is not None:
+            self._store_once(X, times)
         return self
 
-    def _fit_repeated(self, X: Any, times: Any) -> None:
-        """Cluster every row as often as it counts, and store its results once."""
-        super().fit(repeated(X, times, square=self._precomputed()))
+    def _store_once(self, X: Any, times: npt.NDArray[np.intp]) -> None:
+        """Keep one result of each row, which was clustered as often as it counts."""
+        rows = self._check_rows(X, reset=self._precomputed())
+        if self._precomputed():
+            columns = np.repeat(np.arange(len(times)), times)
+            given = GivenExtension(H=self.H_, columns=columns)
+            self._new_points = replace(self._new_points, extension=given)
         first = np.minimum(np.cumsum(times) - times, times.sum() - 1)
-        out = times == 0
         self.labels_ = self.labels_[first]
+        assigned = self._assignment.labels[first]
         if self.n_landmarks_ is None:
             self.H_ = self.H_[first]
             self.P_ = None if self.P_ is None else self.P_[first]
+        out = times == 0
         if out.any():
             new = self._extend(_safe_indexing(X, np.flatnonzero(out)))
-            self.labels_[out] = self._assignment.assign(new)
+            self.labels_[out] = assigned[out] = self._assignment.assign(new)
             if self.n_landmarks_ is None:
                 self.H_[out] = new
         # Evidence looks at each row once.
-        self._assignment = replace(self._assignment, labels=self.labels_)
-        if not self._precomputed():
-            X = self._scaled(self._check_rows(X, reset=False))
-        self._remember(X, self._recipe)
+        self._assignment = replace(self._assignment, labels=assigned)
+        self._remember(self._scaled(rows), self._recipe)
 
     def _refine(
         self,
@@ -334,12 +341,13 @@ class SymMF(Interpretable, SklearnTransformer, Clusterer):
         )
 
     def _factorize(
-        self, M: SymmetricOperator, recipe: Recipe, rng: np.random.Generator
+        self, M: SymmetricOperator, rng: np.random.Generator
     ) -> Factorization:
+        recipe = self._recipe
         k = min(recipe.n_columns(self.n_clusters_), M.shape[0])
         H0 = None
         if recipe.starts_from_labels:
-            H0 = self._start_from_labels(M, k, recipe, rng)
+            H0 = self._start_from_labels(M, k, rng)
         fit = factorize(
             M,
             k,
@@ -360,10 +368,11 @@ class SymMF(Interpretable, SklearnTransformer, Clusterer):
         return fit
 
     def _start_from_labels(
-        self, M: SymmetricOperator, k: int, recipe: Recipe, rng: np.random.Generator
+        self, M: SymmetricOperator, k: int, rng: np.random.Generator
     ) -> FloatArray:
         """Return indicators of the labels found without a constraint, best scaled."""
-        free = recipe.assigned_by("kmeans" if recipe.text is None else "merge")
+        text = self._recipe.text is not None
+        free = self._recipe.assigned_by("merge" if text else "kmeans")
         H = factorize(M, k, solver="eigen", random_state=rng).H
         labels = self._assign(H, M, free, rng).labels
         H0 = np.zeros((M.shape[0], k), M.dtype)
@@ -394,15 +403,12 @@ class SymMF(Interpretable, SklearnTransformer, Clusterer):
             counts=None if data is None else data.counts,
         )
 
-    def _store_choices(
-        self, data: Prepared, assigned: Assignment, recipe: Recipe
-    ) -> None:
+    def _store_choices(self, data: Prepared) -> None:
         """Set what was chosen and what new points need."""
-        H = self.H_
+        H, recipe = self.H_, self._recipe
         squares = np.linalg.eigvalsh(np.asarray(H.T @ H, dtype=np.float64))
         self.eigenvalues_: FloatArray = np.maximum(squares[::-1], 0)
         self._new_points = data.new_points(H, recipe.weight)
-        self._assignment, self.labels_ = assigned, assigned.labels
         self.H_ = data.rows_of_samples(H)
         self.P_ = None if self.P_ is None else data.rows_of_samples(self.P_)
         self.similarity_ = recipe.name
@@ -412,10 +418,9 @@ class SymMF(Interpretable, SklearnTransformer, Clusterer):
         self._n_features_out = H.shape[1]
         logger.log(
             logging.INFO if self.verbose else logging.DEBUG,
-            "SymMF: %d clusters of %d rows; similarity %s, scale %s, lambda %g, "
-            "solver %s, labels by %s",
+            "SymMF: %d clusters; similarity %s, scale %s, lambda %g, solver %s, "
+            "labels by %s",
             self.n_clusters_,
-            len(self.labels_),
             self.similarity_,
             self.scale_,
             recipe.weight,
@@ -437,9 +442,11 @@ class SymMF(Interpretable, SklearnTransformer, Clusterer):
         """
         return self._extend(X)
 
-    def fit_transform(self, X: Any, y: Any = None) -> FloatArray:
+    def fit_transform(
+        self, X: Any, y: Any = None, sample_weight: Any = None
+    ) -> FloatArray:
         """Cluster the rows of X and return their rows of H."""
-        self.fit(X, y)
+        self.fit(X, y, sample_weight)
         return self.H_ if self.n_landmarks_ is None else self._extend(X)
 
     def predict(self, X: Any) -> LabelArray:

@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 from typing import Protocol, Self
 
 import numpy as np
+import numpy.typing as npt
 from scipy import sparse
 
 from symmf.common.notation import AnyMatrix, FloatArray
@@ -137,12 +138,21 @@ class GramExtension:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GivenExtension:
-    """Similarities of new rows to the training rows, given."""
+    """Similarities of new rows to the training rows, given.
+
+    Attributes
+    ----------
+    H : (n, k) array
+    columns : (n,) array of int or None
+        The column of similarities of every row of H, where rows count several times.
+    """
 
     H: FloatArray
+    columns: npt.NDArray[np.intp] | None = None
 
     def extend(self, X: AnyMatrix, weight: float) -> FloatArray:
         """Take a H from the similarities a, and their sum."""
+        X = X if self.columns is None else X[:, self.columns]
         d = np.asarray(X.sum(axis=1)).ravel()
         return solve_rows(np.asarray(X @ self.H), d, self.H.T @ self.H, weight)
 

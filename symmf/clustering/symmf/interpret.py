@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
@@ -36,9 +37,10 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 _ROWS_GONE = (
-    "{} is computed from the rows of the fit, which this model no longer has: they are "
-    "not stored with a copy in another process or file if there are more than 2,000, "
-    "nor with a fit of a dask array. Compute it where the model was fitted."
+    "Evidence, outliers and memberships are computed from the rows of the fit, which "
+    "this model no longer has: they are not stored with a copy in another process or "
+    "file if there are more than 2,000, nor with a fit of a dask array. Ask for them "
+    "where the model was fitted."
 )
 
 
@@ -60,7 +62,7 @@ class Interpretable:
     _encoder: MixedColumns | None = None
     # The rows of the fit, without a copy, and the answers so far.
     _rows: Any = None
-    _answers: dict[str, Any]
+    _answers: Any = MappingProxyType({})
 
     @property
     def evidence_(self) -> Evidence:
@@ -69,12 +71,12 @@ class Interpretable:
         ``evidence_.sentence``, ``verdict``, ``number``, ``stability`` and more. It
         clusters parts of the rows again, at most 2,000 of them, when first asked for.
         """
-        return self._answer("evidence_", self.gather_evidence)
+        return self._answer("evidence", self.gather_evidence)
 
     @property
     def outlier_score_(self) -> FloatArray:
         """Local outlier factor of each row; above 1.5 it is flagged."""
-        return self._answer("outlier_score_", self._score_outliers)
+        return self._answer("outliers", self._score_outliers)
 
     @property
     def membership_(self) -> FloatArray:
@@ -83,15 +85,15 @@ class Interpretable:
         Calibrated: of the rows with .9 about nine in ten keep their cluster when a
         fifth of the rows is left out.
         """
-        return self._answer("membership_", lambda: self._memberships(self._factor()))
+        return self._answer("membership", lambda: self._memberships(self._factor()))
 
     def gather_evidence(self, *, stability: bool = True) -> Evidence:
         """Return ``evidence_``, or what of it needs no clustering of parts."""
-        parts = self._answer("evidence_", self._parts, key="parts") if stability else ()
+        parts = self._answer("parts", self._parts) if stability else ()
         return gather_evidence(
             self._assignment.labels,
             chosen=self.n_clusters == "auto",
-            numbers=self._answer("evidence_", self._numbers, key="numbers"),
+            numbers=self._answer("numbers", self._numbers),
             parts=parts,
             rows=self._compared(),
             embedding=unit_rows(self._factor()),
@@ -125,7 +127,7 @@ class Interpretable:
     def _memberships(self, H: FloatArray) -> FloatArray:
         if self.n_clusters_ == 1:
             return np.ones((len(H), 1))
-        calibrated = self._answer("membership_", self._calibrate, key="calibration")
+        calibrated = self._answer("calibration", self._calibrate)
         return calibrated.of(centre_distances(self._assignment, H, self.n_clusters_))
 
     def _remember(self, X: AnyMatrix, recipe: Recipe) -> None:
@@ -134,16 +136,16 @@ class Interpretable:
         self._recipe = recipe
         self._answers = {}
 
-    def _answer(self, name: str, find: Callable[[], T], key: str = "") -> T:
+    def _answer(self, key: str, find: Callable[[], T]) -> T:
         """Return a stored answer, or compute it without warnings."""
         check_is_fitted(self)
-        if (key or name) not in self._answers:
+        if key not in self._answers:
             if self._rows is None:
-                raise InputError(_ROWS_GONE.format(name))
+                raise InputError(_ROWS_GONE)
             with warnings.catch_warnings(), np.errstate(all="ignore"):
                 warnings.simplefilter("ignore")
-                self._answers[key or name] = find()
-        answer: T = self._answers[key or name]
+                self._answers[key] = find()
+        answer: T = self._answers[key]
         return answer
 
     def _choose_number(self, X: AnyMatrix, rng: np.random.Generator) -> int:
@@ -176,7 +178,7 @@ class Interpretable:
         return cluster_parts(rows, self.n_clusters_, cluster)
 
     def _calibrate(self) -> Membership:
-        parts = self._answer("membership_", self._parts, key="parts")
+        parts = self._answer("parts", self._parts)
         if not parts:
             raise InputError("There are too few rows to estimate memberships.")
         D = centre_distances(self._assignment, self._factor(), self.n_clusters_)

@@ -50,14 +50,16 @@ class TextFeatures:
         """Learn weights and directions."""
         X = sparse.csr_array(X)
         weights = TermWeights(tf=tf).fit(X) if are_counts(X) else None
-        weighted = X if weights is None else weights.transform(X)
-        return cls(weights=weights, lsa=LSA(n_components).fit(weighted))
+        features = cls(weights=weights, lsa=LSA(n_components))
+        features.lsa.fit(features._weighted(X))
+        return features
 
     def rows(self, X: AnyMatrix) -> FloatArray:
         """Return the unit rows."""
-        X = sparse.csr_array(X)
-        weighted = X if self.weights is None else self.weights.transform(X)
-        return self.lsa.transform(weighted)
+        return self.lsa.transform(self._weighted(sparse.csr_array(X)))
+
+    def _weighted(self, X: AnyMatrix) -> AnyMatrix:
+        return X if self.weights is None else self.weights.transform(X)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

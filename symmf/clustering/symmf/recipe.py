@@ -337,13 +337,13 @@ def _solver(
     """Return the solver; ``auto`` is the closed form where there is one."""
     if isinstance(name, Solver):
         return as_solver(name, options)
-    if name != "auto":
+    if published or name != "auto":
+        name = "projected_gradient" if name == "auto" else name
         return as_solver(name, {"published": published, **options})
-    if published:
-        return as_solver("projected_gradient", {"published": True, **options})
-    if constraint.name == "none":
-        return as_solver("projected_gradient" if options else "eigen", options)
-    if not constraint.discrete:
+    free = constraint.name == "none"
+    if free and not options:
+        return Eigen()
+    if not free and not constraint.discrete:
         options = {"acceleration": "momentum", **options}
     return as_solver("projected_gradient", options)
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from dataclasses import KW_ONLY, dataclass, fields, replace
-from typing import Literal
+from dataclasses import KW_ONLY, dataclass
+from typing import Any, Literal
 
 import numpy as np
 
@@ -25,36 +25,20 @@ from symmf.solvers import Stop
 _STEPS_PER_ROUND = {"conv": 5, "conv_small": 5, "dense": 1}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Settings:
-    """What ``None`` stands for in the parameters of :class:`DSC`."""
-
-    lambda1: float = 1.0
-    lambda2: float = 150.0
-    n_finetune: int = 30
-    n_pretrain: int = 1500
-    pretrain_tol: float = 0.025
-    threshold: float = 0.04
-    min_keep: int = 8
-    subspace_dim: int = 12
-    power: float = 8.0
-    set_diagonal: bool = True
-
-
-SETTINGS = {
-    "conv": Settings(),
-    "conv_small": Settings(),
-    "dense": Settings(
-        lambda2=20.0,
-        n_finetune=15,
-        n_pretrain=300,
-        pretrain_tol=0.0,
-        threshold=1.0,
-        min_keep=1,
-        subspace_dim=4,
-        power=4.0,
-        set_diagonal=False,
-    ),
+# What ``None`` stands for, for images and for vectors.
+_TRAINING = {
+    "lambda1": (1.0, 1.0),
+    "lambda2": (150.0, 20.0),
+    "n_finetune": (30, 15),
+    "n_pretrain": (1500, 300),
+    "pretrain_tol": (0.025, 0.0),
+}
+_AFFINITY = {
+    "threshold": (0.04, 1.0),
+    "min_keep": (8, 1),
+    "subspace_dim": (12, 4),
+    "power": (8.0, 4.0),
+    "set_diagonal": (True, False),
 }
 
 
@@ -224,17 +208,10 @@ class DSC(Clusterer):
     def _fit(self, X: AnyMatrix, rng: np.random.Generator) -> None:
         networks.require_torch()
         self.architecture_ = self._architecture()
-        settings = self._settings()
         with networks.single_thread():
-            self._train(X, settings, rng)
+            self._train(X, rng)
             self.affinity_: FloatArray = subspace_affinity(
-                self.coefficients_,
-                self.n_clusters,
-                threshold=settings.threshold,
-                min_keep=settings.min_keep,
-                subspace_dim=settings.subspace_dim,
-                power=settings.power,
-                set_diagonal=settings.set_diagonal,
+                self.coefficients_, self.n_clusters, **self._settings(_AFFINITY)
             )
             # The embedding is so close to K points that random starts of k-means leave
             # several times the inertia that k-means++ reaches.
@@ -247,26 +224,28 @@ class DSC(Clusterer):
             )
 
     def _architecture(self) -> str:
-        check_choice("architecture", self.architecture, ["auto", *SETTINGS])
+        check_choice("architecture", self.architecture, ["auto", *_STEPS_PER_ROUND])
+        check_choice("regularizer", self.regularizer, ["l1", "l2"])
+        if self.tfidf not in ("auto", True, False):
+            raise InputError(f"tfidf is 'auto', True or False, not {self.tfidf!r}.")
         if self.architecture == "auto":
             return "dense" if self.image_shape is None else "conv"
         return self.architecture
 
-    def _settings(self) -> Settings:
-        """Check names, and fill in what is None."""
-        check_choice("regularizer", self.regularizer, ["l1", "l2"])
-        if self.tfidf not in ("auto", True, False):
-            raise InputError(f"tfidf is 'auto', True or False, not {self.tfidf!r}.")
-        given = {f.name: getattr(self, f.name) for f in fields(Settings)}
-        given = {name: value for name, value in given.items() if value is not None}
-        return replace(SETTINGS[self.architecture_], **given)
+    def _settings(self, usual: dict[str, tuple[Any, Any]]) -> dict[str, Any]:
+        """Return some parameters by name, with what is None filled in."""
+        vectors = self.architecture_ == "dense"
+        given = {name: getattr(self, name) for name in usual}
+        return {
+            name: usual[name][vectors] if value is None else value
+            for name, value in given.items()
+        }
 
-    def _train(
-        self, X: AnyMatrix, settings: Settings, rng: np.random.Generator
-    ) -> None:
+    def _train(self, X: AnyMatrix, rng: np.random.Generator) -> None:
         """Pretrain, train jointly, keep C and the trace."""
         import torch
 
+        settings = self._settings(_TRAINING)
         start = time.perf_counter()
         generator = torch.Generator().manual_seed(spawn_seed(rng))
         if self.architecture_ == "dense":
@@ -283,9 +262,9 @@ class DSC(Clusterer):
         self.n_pretrain_ = networks.pretrain(
             network,
             tensor,
-            n_steps=settings.n_pretrain,
+            n_steps=settings["n_pretrain"],
             batch_size=self.batch_size,
-            tol=settings.pretrain_tol,
+            tol=settings["pretrain_tol"],
             learning_rate=self.learning_rate,
             generator=generator,
         )
@@ -293,9 +272,9 @@ class DSC(Clusterer):
             networks.rescale_latent(network, tensor)
         pretrained = time.perf_counter() - start
         how = networks.Training(
-            n_steps=settings.n_finetune,
-            lambda1=settings.lambda1,
-            lambda2=settings.lambda2,
+            n_steps=settings["n_finetune"],
+            lambda1=settings["lambda1"],
+            lambda2=settings["lambda2"],
             regularizer=self.regularizer,
             learning_rate=self.learning_rate,
             closed_form_start=self.warm_start_closed_form,
@@ -308,12 +287,9 @@ class DSC(Clusterer):
         self.coefficients_: FloatArray = tuned.C
         scale = max(float(np.square(rows, dtype=np.float64).sum()), 1e-12)
         self._store_run(
-            matrix=f"C: self-expression, {self.architecture_} network",
-            solver="adam",
-            stop=Stop.max_iter,
-            n_iter=len(tuned.loss) - 1,
-            objective=float(tuned.loss[-1]),
-            history=History(
-                error=tuned.loss / scale, seconds=tuned.seconds + pretrained
-            ),
+            f"C: self-expression, {self.architecture_} network",
+            "adam",
+            Stop.max_iter,
+            float(tuned.loss[-1]),
+            History(error=tuned.loss / scale, seconds=tuned.seconds + pretrained),
         )

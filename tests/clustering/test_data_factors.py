@@ -1,27 +1,35 @@
+"""NMF and GNMF: their updates, objectives and clusters."""
+
 from functools import cached_property
 from itertools import islice
+from pathlib import Path
 
+import h5py
 import numpy as np
 import pytest
 from scipy import sparse
 from sklearn.decomposition import NMF as ReferenceNMF  # noqa: N811
 
-from symmf.clustering.baselines import data_factors as _data_factors
+from symmf.clustering import GNMF, NMF
+from symmf.clustering.baselines import data_factors
 from symmf.clustering.baselines.data_factors import (
     Single,
     for_products,
     ncut_weighted,
     unit_columns,
 )
+from symmf.clustering.baselines.gnmf import gnmf_iterates
 from symmf.clustering.baselines.nmf import (
-    NMF,
     hals_iterates,
     nmf_iterates,
     projected_gradient,
 )
 from symmf.errors import InputError
 from symmf.metrics import accuracy
+from symmf.similarity.graphs.self_tuning import neighbour_graph
 from symmf.solvers._hals import Pair
+
+GOLDEN = Path(__file__).parents[1] / "golden" / "golden_compact.h5"
 
 
 @pytest.fixture
@@ -157,20 +165,6 @@ def test_tol_0_runs_every_iteration(rng):
     assert model.history_.error.shape == model.history_.seconds.shape == (8,)
 
 
-@pytest.mark.parametrize(
-    ("parameters", "sentence"),
-    [
-        ({"data_weighting": "tfidf"}, "data_weighting is one of 'ncut', 'none'"),
-        ({"labels": "best"}, "labels is one of"),
-        ({"max_iter": -1}, "max_iter must be a whole number"),
-        ({"tol": np.nan}, "tol must be a finite number"),
-    ],
-)
-def test_wrong_parameters_get_a_sentence(rng, parameters, sentence):
-    with pytest.raises(InputError, match=sentence):
-        NMF(2, **parameters).fit(rng.random((10, 3)))
-
-
 def test_negative_data_get_a_sentence():
     with pytest.raises(InputError, match="Negative values in data passed to NMF"):
         NMF(2).fit(-np.eye(3))
@@ -180,7 +174,7 @@ def test_products_in_single_precision_end_at_the_same_objective(rng, monkeypatch
     X = rng.random((700, 6)) @ rng.random((6, 400)) + rng.random((700, 400))
     assert isinstance(for_products(X)[0], Single)
     quick = NMF(6, random_state=0).fit(X)
-    monkeypatch.setattr(_data_factors, "_LARGE", X.size + 1)
+    monkeypatch.setattr(data_factors, "_LARGE", X.size + 1)
     assert for_products(X)[0] is X
     plain = NMF(6, random_state=0).fit(X)
     assert quick.U_.dtype == quick.V_.dtype == np.float64
@@ -222,3 +216,89 @@ def test_more_clusters_than_the_rank_in_either_precision(rng, kind, published):
     assert np.isfinite(model.V_).all()
     # X has rank 5, so that nothing but rounding is left.
     assert abs(model.history_.error[-1]) < 1e-4
+
+
+# GNMF
+
+
+def problem(rng, n=40, m=15, k=3):
+    X = rng.random((n, m))
+    return X, rng.random((m, k)), rng.random((n, k)), neighbour_graph(X).M
+
+
+@pytest.mark.parametrize(
+    "case", ["GNMF", "GNMF_alpha0", "GNMF_alpha1", "GNMF_cosineW_alpha1"]
+)
+@pytest.mark.parametrize("make", [np.asarray, sparse.csr_array], ids=["dense", "csr"])
+def test_updates_follow_the_published_ones(case, make):
+    with h5py.File(GOLDEN) as file:
+        run = file[f"gnmf/{case}"]
+        X, U0, V0, W = (run[f"inputs/{name}"][:] for name in ("X", "U0", "V0", "W"))
+        ours = gnmf_iterates(
+            make(X.T), U0, V0, sparse.csr_array(W), weight=float(run.attrs["alpha"])
+        )
+        iterates = list(islice(ours, len(run["trace"])))
+        trace = [iterate.objective for iterate in iterates]
+        np.testing.assert_allclose(trace, run["trace"][:], rtol=1e-11)
+        U, V = unit_columns(iterates[-1].U, iterates[-1].V)
+        np.testing.assert_allclose(U, run["U"][:], rtol=1e-10, atol=1e-13)
+        np.testing.assert_allclose(V, run["V"][:], rtol=1e-10, atol=1e-13)
+
+
+@pytest.mark.parametrize("weight", [0.0, 1.0, 100.0])
+def test_the_objective_never_rises(rng, weight):
+    X, U, V, W = problem(rng)
+    iterates = list(islice(gnmf_iterates(X, U, V, W, weight=weight), 60))
+    objective = np.array([iterate.objective for iterate in iterates])
+    assert (np.diff(objective) <= 1e-10 * objective[:-1]).all()
+    assert all(min(i.U.min(), i.V.min()) >= 0 for i in iterates)
+
+
+def test_the_objective_is_the_one_of_the_definition(rng):
+    X, U, V, W = problem(rng)
+    iterate = next(gnmf_iterates(X, U, V, W, weight=3.0))
+    L = np.diag(W.toarray().sum(axis=1)) - W.toarray()
+    wanted = np.sum((X - V @ U.T) ** 2) + 3 * np.trace(iterate.V.T @ L @ iterate.V)
+    assert iterate.objective == pytest.approx(wanted)
+
+
+def test_without_the_graph_it_is_plain_multiplicative_nmf(rng):
+    X, U, V, W = problem(rng)
+    run = gnmf_iterates(X, U, V, W, weight=0.0)
+    start, after = next(run), next(run)
+    U, V = start.U, start.V
+    V = V * (X @ U) / (V @ (U.T @ U))
+    U = U * (X.T @ V) / (U @ (V.T @ V))
+    np.testing.assert_allclose(after.U, U)
+    np.testing.assert_allclose(after.V, V)
+
+
+def test_a_huge_weight_makes_columns_of_V_constant(rng):
+    X, U, V, _ = problem(rng)
+    W = neighbour_graph(X, n_neighbors=20).M
+    iterate = next(islice(gnmf_iterates(X, U, V, W, weight=1e6), 4000, None))
+    assert (iterate.V.std(axis=0) < 1e-2 * iterate.V.mean(axis=0)).all()
+
+
+@pytest.mark.parametrize("weighting", ["binary", "heat", "cosine"])
+def test_planted_clusters_are_found_with_every_weighting(rng, weighting):
+    X, y = planted(rng)
+    for matrix in (X, sparse.csr_array(X)):
+        model = GNMF(3, weighting=weighting, random_state=0).fit(matrix)
+        assert accuracy(y, model.labels_) == 1.0
+        np.testing.assert_allclose(np.linalg.norm(model.U_, axis=0), 1)
+
+
+def test_the_best_of_several_starts_goes_on(rng):
+    X = rng.random((50, 12))
+    one = GNMF(4, random_state=0, max_iter=0, n_starts=1, start_iter=20).fit(X)
+    many = GNMF(4, random_state=0, max_iter=0, n_starts=5, start_iter=20).fit(X)
+    assert many.objective_ < one.objective_
+
+
+def test_the_tolerance_stops(rng):
+    X = rng.random((50, 12))
+    model = GNMF(3, tol=1e-2, max_iter=500, random_state=0).fit(X)
+    assert model.stop_ == "tolerance"
+    assert model.n_iter_ < 500
+    assert GNMF(3, random_state=0).fit(X).n_iter_ == 100
