@@ -53,8 +53,6 @@ class Answer:
         Share of the links between neighbours that join different clusters.
     scores : dict
         Against known classes.
-    seconds : dict
-        By stage.
     compared : Compared
         The rows in which samples are compared and drawn.
     outliers : array of bool or None
@@ -72,7 +70,6 @@ class Answer:
     evidence: Evidence
     cut: float | None
     scores: dict[str, float]
-    seconds: dict[str, float]
     compared: Compared
     outliers: Any = None
     membership: FloatArray | None = None
@@ -117,10 +114,12 @@ def answer(
     stages = stages or Stages()
     given = merged(task.parameters, parameters or {})
     n = task.X.shape[0]
-    if n_clusters != "auto" and int(n_clusters) > n:
+    if n < 2 or (n_clusters != "auto" and int(n_clusters) > n):
         raise InputError(
-            f"{n_clusters} clusters were asked for, but there are {n} samples. Choose "
-            f"-k between 1 and {n}."
+            "There is one sample; two or more can be clustered."
+            if n < 2
+            else f"{n_clusters} clusters were asked for, but there are {n} samples. "
+            f"Choose -k between 1 and {n}."
         )
     numbers, k = None, n_clusters
     with warnings.catch_warnings(record=True) as caught, np.errstate(all="ignore"):
@@ -140,9 +139,6 @@ def answer(
     if k != "auto":
         found = max(found, int(k))
 
-    def again(X: Any, k: int, run: int) -> Any:
-        return fit(task.method, X, k, given, seed + run)
-
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
         with stages("evidence"):
@@ -150,7 +146,7 @@ def answer(
                 task,
                 model,
                 labels,
-                again,
+                lambda X, k, run: fit(task.method, X, k, given, seed + run),
                 chosen=n_clusters == "auto",
                 numbers=numbers,
                 stability=check_stability,
@@ -170,7 +166,6 @@ def answer(
         evidence=evidence,
         cut=cut,
         scores=scores_against(task.data.y, labels),
-        seconds=stages.seconds,
         compared=compared,
         outliers=outliers,
         membership=membership,
@@ -193,7 +188,7 @@ def _row_by_row(
     """Return which rows are outliers, and how surely each belongs to its cluster."""
     outliers = membership = None
     if not isinstance(model, SymMF):
-        return None, None
+        return outliers, membership
     # Graphs have no outliers, and very few rows neither.
     with suppress(InputError):
         if len(labels) <= MANY_ROWS:
@@ -224,7 +219,7 @@ def _units(task: Task, model: Any) -> tuple[list[str], list[str]]:
         return [], []
     wide, narrow, ratio = apart
     varies = f"Column {wide!r} varies {ratio:,.0f} times as much as {narrow!r}"
-    if getattr(model, "scale_", "none") != "none":
+    if vars(model).get("scale_", "none") != "none":
         return [f"{varies}, so all columns were divided by their ranges."], []
     return [], [
         f"{varies}, so it may decide the result alone. Use --standardize to give all "

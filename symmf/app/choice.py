@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
+from symmf.app.evidence import of_graph
 from symmf.app.task import Task, merged, refusals_of
-from symmf.clustering.symmf.communities import count_communities
 from symmf.clustering.symmf.select import Selection, select
-from symmf.clustering.symmf.structure import LARGEST, NONE
+from symmf.clustering.symmf.structure import LARGEST
 from symmf.errors import InputError
 
 #: of fewer samples no number of clusters is chosen
@@ -53,19 +53,9 @@ def select_for(
             random_state=seed,
             **given,
         )
-    return _of_graph(task, found) if task.data.kind == "graph" else found
-
-
-def _of_graph(task: Task, found: Selection) -> Selection:
-    """Let the Bethe-Hessian matrix count the communities of a given graph."""
-    k = count_communities(task.data.X)
-    rules = {"bethe_hessian": k, "eigengap": found.by_rule["eigengap"]}
-    return replace(
-        found,
-        n_clusters=k,
-        structure=NONE if k == 1 else None,
-        stability=found.stability if k == found.n_clusters else None,
-        best=k,
-        runner_up=None,
-        by_rule=rules,
-    )
+    if task.data.kind != "graph":
+        return found
+    counted = of_graph(task, found)
+    same = counted.best == found.n_clusters
+    stability = found.stability if same else None
+    return replace(counted, n_clusters=counted.best, stability=stability)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from scipy import sparse
@@ -20,6 +20,7 @@ from symmf.clustering.symmf.structure import LARGEST, NONE
 from symmf.common.notation import FloatArray, LabelArray
 from symmf.similarity.graphs.neighbours import nearest_neighbours
 
+E = TypeVar("E", bound=Evidence)
 _NEIGHBOURS = 10
 #: above this many, links between neighbours and outliers are not counted
 MANY_ROWS = 20_000
@@ -53,7 +54,7 @@ def evidence_for(
     """
     if isinstance(model, SymMF):
         found = replace(model.gather_evidence(stability=stability), chosen=chosen)
-        return _of_graph(task, found) if task.data.kind == "graph" else found
+        return of_graph(task, found)
     k = int(labels.max()) + 1
 
     def again(part: Any, seed: int) -> LabelArray:
@@ -67,7 +68,7 @@ def evidence_for(
         rows=task.rows,
         embedding=factor_rows(model, task.X),
     )
-    return _of_graph(task, found) if task.data.kind == "graph" else found
+    return of_graph(task, found)
 
 
 def compare_for(task: Task) -> Numbers | None:
@@ -79,28 +80,32 @@ def compare_for(task: Task) -> Numbers | None:
     return compare_numbers(task.X, recipe, range(2, LARGEST + 1), rng)
 
 
-def _of_graph(task: Task, found: Evidence) -> Evidence:
-    """Count the communities of a graph by its own rule, beside the eigengap."""
+def of_graph(task: Task, found: E) -> E:
+    """Let the Bethe-Hessian matrix count the communities of a given graph.
+
+    Evidence for other data is returned as it is.
+    """
+    if task.data.kind != "graph":
+        return found
     k = count_communities(task.data.X)
-    rules = {"bethe_hessian": k}
-    if "eigengap" in found.by_rule:
-        rules["eigengap"] = found.by_rule["eigengap"]
+    eigengap = {n: best for n, best in found.by_rule.items() if n == "eigengap"}
     return replace(
         found,
         structure=NONE if k == 1 else None,
         best=k,
         runner_up=None,
-        by_rule=rules,
+        by_rule={"bethe_hessian": k} | eigengap,
         scores={},
     )
 
 
 def factor_of(model: Any, X: Any) -> FloatArray | None:
     """Return the factor with a row for each of the samples X, if the method has one."""
-    if getattr(model, "n_landmarks_", None) is not None:
+    fitted = vars(model)
+    if fitted.get("n_landmarks_") is not None:
         return np.asarray(model.transform(X))
-    H = getattr(model, "H_", None)
-    return getattr(model, "V_", None) if H is None else H
+    H: FloatArray | None = fitted.get("H_", fitted.get("V_"))
+    return H
 
 
 def factor_rows(model: Any, X: Any) -> FloatArray | None:
@@ -129,7 +134,7 @@ class Compared:
 def compared_rows(task: Task, model: Any) -> Compared:
     """Return the rows in which samples are compared."""
     if task.data.kind == "rows" and task.rows is not None:
-        points = getattr(model, "_new_points", None)
+        points = vars(model).get("_new_points")
         rows = task.rows if points is None else points.scaling.apply(task.rows)
         return Compared(rows=rows, what="The data", cosines=False)
     if task.data.kind == "documents":

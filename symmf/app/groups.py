@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -13,6 +13,23 @@ from symmf.features.text import top_terms
 
 _TYPICAL = 5
 _TRAITS = 4
+
+
+class Trait(NamedTuple):
+    """How a cluster differs in a column: its mean, and how many deviations it is off.
+
+    ``shown`` is the mean as people read it; of a category, how often it occurs.
+    """
+
+    name: str
+    mean: float
+    off: float
+    shown: str
+
+    @property
+    def shown_off(self) -> str:
+        """The deviations with a sign; zero has none but a plus."""
+        return f"{round(self.off, 1) + 0.0:+.1f}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,8 +43,8 @@ class Group:
         The samples nearest to its middle, nearest first.
     centre : array or None
         Means of the columns, in the units of the data.
-    traits : list of (str, float, float)
-        Columns in which it differs most: name, its mean, how many deviations off.
+    traits : list of Trait
+        Columns in which it differs most.
     terms : list of str
         Terms that weigh more in it than elsewhere.
     """
@@ -36,7 +53,7 @@ class Group:
     size: int
     typical: list[int]
     centre: FloatArray | None = None
-    traits: list[tuple[str, float, float]] = field(default_factory=list)
+    traits: list[Trait] = field(default_factory=list)
     terms: list[str] = field(default_factory=list)
 
 
@@ -96,9 +113,12 @@ def _typical(Z: FloatArray | None, rows: Any) -> list[int]:
     return [int(i) for i in rows[order]]
 
 
-def _traits(
-    task: Task, centre: FloatArray, off: FloatArray
-) -> list[tuple[str, float, float]]:
-    names = task.column_names
-    order = np.argsort(-np.abs(off), kind="stable")[:_TRAITS]
-    return [(names[j], float(centre[j]), float(off[j])) for j in order]
+def _traits(task: Task, centre: FloatArray, off: FloatArray) -> list[Trait]:
+    names, encodings = task.column_names, getattr(task.features, "encodings_", ())
+    levels = {name for e in encodings if e.levels is not None for name in e.names}
+    found = []
+    for j in np.argsort(-np.abs(off), kind="stable")[:_TRAITS]:
+        mean = float(centre[j])
+        shown = f"{mean:.0%}" if names[j] in levels else shown_number(mean)
+        found.append(Trait(names[j], mean, float(off[j]), shown))
+    return found

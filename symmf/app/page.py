@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -11,11 +10,11 @@ from markupsafe import Markup
 from symmf import __version__
 from symmf.app import pictures
 from symmf.app.answer import Answer
-from symmf.app.groups import Group, shown_number
+from symmf.app.groups import Group
 from symmf.common import html
+from symmf.common.texts import count
 from symmf.metrics import silhouettes
 
-_LONGEST_NAME = 40
 # At most so many outliers are named.
 _NAMED_APART = 10
 
@@ -32,7 +31,7 @@ def render_page(found: Answer, *, title: str, command: str) -> str:
         What was typed, shown at the end.
     """
     data, evidence = found.task.data, found.evidence
-    given = found.parameters.items()
+    given = [(name, value) for name, value in found.parameters.items() if value != {}]
     context: dict[str, Any] = {
         "title": title,
         "what": _what(found),
@@ -57,12 +56,9 @@ def render_page(found: Answer, *, title: str, command: str) -> str:
 
 
 def _what(found: Answer) -> str:
-    kind = found.task.data.kind
-    n, k = len(found.labels), found.n_clusters
-    things = {"rows": "samples", "images": "images", "documents": "documents"}
+    k, task = found.n_clusters, found.task
     how = "chosen from the data" if found.evidence.chosen else "as asked for"
-    clusters = "cluster" if k == 1 else "clusters"
-    return f"{n:,} {things.get(kind, 'nodes')} in {k} {clusters} ({how})."
+    return f"{task.shape}: {count(k, 'cluster')} ({how})."
 
 
 def _tiles(found: Answer) -> list[tuple[str, str, str]]:
@@ -77,11 +73,13 @@ def _tiles(found: Answer) -> list[tuple[str, str, str]]:
             evidence.silhouette_of_h,
             "high even without clusters",
         ),
-        ("cut", found.cut, "share of neighbours in other clusters"),
     ]
     shown = [
         (name, f"{value:.2f}", why) for name, value, why in tiles if value is not None
     ]
+    if found.cut is not None:
+        why = "of the nearest of each sample"
+        shown.append(("neighbours in other clusters", f"{found.cut:.0%}", why))
     shown += [
         (name, f"{value:.3f}", "agreement with the known classes")
         for name, value in found.scores.items()
@@ -97,7 +95,7 @@ def _apart(found: Answer) -> dict[str, Any] | None:
     order = rows[np.argsort(-found.model.outlier_score_[rows], kind="stable")]
     return {
         "count": len(rows),
-        "names": [_short(found.ids[i], _LONGEST_NAME) for i in order[:_NAMED_APART]],
+        "names": [found.ids[i] for i in order[:_NAMED_APART]],
         "unsure": 0 if found.membership is None else int(sum(found.membership < 0.8)),
         "marked": bool((found.labels < 0).any()),
     }
@@ -105,28 +103,18 @@ def _apart(found: Answer) -> dict[str, Any] | None:
 
 def _group(found: Answer, group: Group) -> dict[str, Any]:
     data = found.task.data
-    thumbnails = []
-    if data.kind == "images":
-        side = int(np.sqrt(data.X.shape[1] / 3))
-        thumbnails = [
-            (found.ids[i], pictures.thumbnail(data.X[i], side)) for i in group.typical
-        ]
-    texts: Sequence[str] = []
-    if data.documents is not None:
-        texts = [_short(data.documents[i], 110) for i in group.typical[:3]]
+    documents = data.documents or []
+    images = data.X if data.kind == "images" else None
+    typical = [(i, found.ids[i]) for i in group.typical]
     return {
-        "number": group.number,
+        "about": group,
         "colour": pictures.colour(group.number),
-        "size": group.size,
         "share": f"{group.size / len(found.labels):.1%}",
-        "typical": [_short(found.ids[i], _LONGEST_NAME) for i in group.typical],
-        "thumbnails": thumbnails,
-        "texts": texts,
-        "terms": group.terms,
-        "traits": [
-            (_short(name, _LONGEST_NAME), shown_number(mean), f"{off:+.1f}")
-            for name, mean, off in group.traits
-        ],
+        "typical": [name for _, name in typical],
+        "thumbnails": []
+        if images is None
+        else [(name, pictures.thumbnail(images[i])) for i, name in typical],
+        "texts": [documents[i] for i in group.typical[:3] if documents],
     }
 
 
@@ -162,7 +150,3 @@ def _pictures(found: Answer) -> list[tuple[str, str, Markup]]:
             )
         )
     return shown
-
-
-def _short(text: str, most: int) -> str:
-    return text if len(text) <= most else f"{text[: most - 1]}…"

@@ -14,6 +14,7 @@ from matplotlib.image import imsave
 
 from symmf.common.figures import GREY, INK, figure_svg, house_style
 from symmf.common.notation import FloatArray, LabelArray
+from symmf.features.images import image_side
 
 #: told apart by people who do not see all colours, on light and on dark
 COLOURS = (
@@ -123,9 +124,10 @@ def score_curve(scores: Mapping[int, float], chosen: int) -> Markup:
     return figure_svg(figure, "choice", label="Score of each number of clusters")
 
 
-def thumbnail(pixels: FloatArray, side: int) -> str:
-    """Return an image of the data as a PNG in a data address."""
-    image = np.asarray(pixels).reshape(side, side, pixels.size // (side * side))
+def thumbnail(pixels: FloatArray) -> str:
+    """Return a square image of the data as a PNG in a data address."""
+    side, bands = image_side(len(pixels))
+    image = np.asarray(pixels).reshape(side, side, bands)
     scale = 1 if image.max(initial=0) > 1 else 255
     rgb = np.broadcast_to(image, (side, side, 3)) * scale
     out = io.BytesIO()

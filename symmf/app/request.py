@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
@@ -113,19 +112,23 @@ def run_request(request: Request, stages: Stages, command: str) -> tuple[Answer,
     from symmf.app.output import write_outputs
 
     k, parameters = check_request(request)
-    with enough_memory(request):
-        with stages("reading"):
-            task = make_task_of(request)
-        if request.save is not None:
-            check_savable(task.data)
-        found = answer(
-            task,
-            k,
-            parameters=parameters,
-            seed=request.seed,
-            check_stability=request.stability,
-            stages=stages,
+    with stages("reading"):
+        task = make_task_of(request)
+    if request.save is not None:
+        check_savable(task.data)
+    if (request.noise or request.refine) and (task.square or task.precomputed):
+        raise InputError(
+            "--noise and --refine are for tables, not for images, graphs and "
+            "similarities; leave them out."
         )
+    found = answer(
+        task,
+        k,
+        parameters=parameters,
+        seed=request.seed,
+        check_stability=request.stability,
+        stages=stages,
+    )
 
     def page() -> str:
         from symmf.app.page import render_page
@@ -144,18 +147,6 @@ def run_request(request: Request, stages: Stages, command: str) -> tuple[Answer,
             membership=found.membership,
         )
     return found, written
-
-
-@contextmanager
-def enough_memory(request: Request) -> Iterator[None]:
-    """Say what to do if there is not enough memory."""
-    try:
-        yield
-    except MemoryError as error:
-        raise InputError(
-            f"{request.name}: There is not enough memory for this. Use fewer rows or "
-            "columns, or a sparse format."
-        ) from error
 
 
 def make_task_of(request: Request) -> Task:
@@ -184,12 +175,16 @@ def apply_model(request: Request) -> tuple[UserMatrix, LabelArray, Paths]:
     from symmf.io.matrix import read_matrix
 
     assert request.model is not None
-    if request.k is not None:
-        raise InputError("The model has its number of clusters; leave -k out.")
-    for option in ("factor", "report", "save"):
-        if getattr(request, option) is not None:
+    asked = {
+        "-k": request.k,
+        "--factor": request.factor,
+        "--report": request.report,
+        "--save": request.save,
+    }
+    for option, value in asked.items():
+        if value is not None:
             raise InputError(
-                f"--{option} belongs to a new clustering; leave it out with --model."
+                f"{option} belongs to a new clustering; leave it out with --model."
             )
     check_outputs(request)
     model = load_model(request.model)
@@ -202,10 +197,9 @@ def apply_model(request: Request) -> tuple[UserMatrix, LabelArray, Paths]:
         reading["columns"] = reading["columns"] or model.names
     if isinstance(model.features, MixedColumns):
         reading |= {"missing": "median", "categories": "one-hot"}
-    with enough_memory(request):
-        data = read_matrix(request.file, **reading)
-        with own_file(request.model, MAKE_AGAIN):
-            labels = model.predict(data)
+    data = read_matrix(request.file, **reading)
+    with own_file(request.model, MAKE_AGAIN):
+        labels = model.predict(data)
     return data, labels, write_outputs(request, data, labels)
 
 
@@ -216,18 +210,17 @@ def read_settings(
     from symmf.common.yaml import parse_value
 
     found: dict[str, Any] = {}
+    instead = {"n_clusters": "-k", "random_state": "--seed"}
     for setting in settings:
         name, equals, text = setting.partition("=")
-        if not equals:
-            raise InputError(f"--set takes KEY=VALUE, not {setting!r}.")
+        if not equals or name in instead:
+            other = f"; use {instead[name]}" if equals else ""
+            raise InputError(f"--set takes KEY=VALUE, not {setting!r}{other}.")
         if name not in known:
             raise InputError(
                 f"The method {method!r} has no parameter {name!r}."
                 f"{did_you_mean(name, known)} It has: {', '.join(known)}."
             )
-        if name in ("n_clusters", "random_state"):
-            option = "-k" if name == "n_clusters" else "--seed"
-            raise InputError(f"Use {option} instead of --set {name}=...")
         found[name] = parse_value(text, source=f"--set {setting}")
     return found
 
@@ -242,23 +235,21 @@ _ENDINGS = {
 
 def check_outputs(request: Request) -> None:
     """Refuse, before any work, outputs that could not or should not be written."""
-    seen: dict[str, str] = {}
-    for name, endings in _ENDINGS.items():
-        path: Path | None = getattr(request, name)
+    # os.path: it does not raise for a link that leads to itself.
+    seen = {os.path.realpath(request.file): "the input"}
+    for option, endings in _ENDINGS.items():
+        path: Path | None = getattr(request, option)
         if path is None:
             continue
-        # os.path: it does not raise for a link that leads to itself.
-        real = os.path.realpath(path)
-        if real == os.path.realpath(request.file):
-            raise InputError(f"{path} is the input; it would be overwritten.")
-        if real in seen:
-            raise InputError(f"--{seen[real]} and --{name} are both {path}.")
-        seen[real] = name
-        if path.suffix.lower() not in endings:
-            raise InputError(f"--{name} {path} must end in {' or '.join(endings)}.")
-        if not path.parent.is_dir():
-            raise InputError(f"The folder {path.parent} does not exist.")
-        if path.is_dir():
-            raise InputError(f"--{name} {path} is a folder.")
-        if not os.access(path.parent, os.W_OK):
-            raise InputError(f"The folder {path.parent} cannot be written to.")
+        real, folder = os.path.realpath(path), path.parent
+        problems = {
+            f"is also {seen.get(real)}; it would be overwritten": real in seen,
+            f"must end in {' or '.join(endings)}": path.suffix.lower() not in endings,
+            f"cannot be made: the folder {folder} does not exist": not folder.is_dir(),
+            "is a folder": path.is_dir(),
+            "cannot be written to its folder": not os.access(folder, os.W_OK),
+        }
+        for problem, found in problems.items():
+            if found:
+                raise InputError(f"--{option} {path} {problem}.")
+        seen[real] = f"--{option}"

@@ -15,6 +15,7 @@ from scipy import sparse
 from symmf.clustering import METHODS
 from symmf.clustering.symmf.recipe import recipe_of_columns
 from symmf.common.notation import AnyMatrix, FloatArray
+from symmf.common.texts import count
 from symmf.errors import DataError, InputError, SymmfError
 from symmf.features.columns import MixedColumns
 from symmf.features.text import LSA, TermWeights, are_english, count_terms
@@ -48,6 +49,8 @@ class Task:
         What turns new images, or tables with words and holes, into features (fitted).
     own_units : bool
         Whether columns are given in their own units, and nothing was asked of them.
+    precomputed : bool
+        Whether rows hold a similarity.
     """
 
     data: UserMatrix
@@ -61,12 +64,27 @@ class Task:
     mean: FloatArray | None = None
     spread: FloatArray | None = None
     own_units: bool = False
+    precomputed: bool = False
     notes: list[str] = field(default_factory=list)
 
     @property
     def square(self) -> bool:
         """Whether X relates samples to each other."""
         return self.data.kind in ("graph", "images") and "similarity" in self.parameters
+
+    @property
+    def shape(self) -> str:
+        """How much there is of what."""
+        X, n = self.data.X, self.data.n
+        if self.data.kind == "documents":
+            return f"{count(n, 'document')}, {count(len(self.terms), 'term')}"
+        if self.data.kind == "images":
+            return count(n, "image")
+        if self.data.kind == "graph":
+            return f"{count(n, 'node')}, {count(X.nnz // 2, 'edge')}"
+        stored = ", sparse" if sparse.issparse(X) else ""
+        what = "similarity" if self.precomputed else count(X.shape[1], "feature")
+        return f"{count(n, 'sample')}, {what}{stored}"
 
     @property
     def column_names(self) -> list[str]:
@@ -102,9 +120,17 @@ def make_task(
     similarity : str or None
         What the user asked for, which goes before what the kind of data suggests.
     """
-    if precomputed and data.kind in ("documents", "images"):
+    dense, mixed = isinstance(data.X, np.ndarray), hasattr(data.X, "columns")
+    precomputed = precomputed or similarity == "precomputed"
+    if precomputed and (mixed or data.kind in ("documents", "images")):
+        what = "words or missing values" if mixed else data.kind
+        raise InputError(f"--precomputed is for a matrix of numbers; this has {what}.")
+    asked = standardize is not None if mixed else standardize
+    if asked and (precomputed or not dense or data.kind != "rows"):
+        option = "--standardize" if standardize else "--no-standardize"
         raise InputError(
-            f"--precomputed is for a similarity matrix, and the file holds {data.kind}."
+            f"{option} is for dense tables of numbers without missing values; leave it "
+            "out."
         )
     if data.kind == "documents":
         return _documents(data, method, similarity)
@@ -112,18 +138,11 @@ def make_task(
         return _images(data, method, similarity)
     if data.kind == "graph":
         return _graph(data, method, similarity)
-    if isinstance(data.X, np.ndarray) or sparse.issparse(data.X):
-        _check_range(data)
-    elif precomputed:
-        raise InputError(
-            "A similarity must be a matrix of numbers without missing values."
-        )
-    if precomputed:
-        if standardize:
-            raise InputError(
-                "A similarity cannot be standardized; leave --standardize out."
-            )
-        return Task(data=data, method=method, X=data.X)
+    if mixed:
+        return _columns(data, method)
+    _check_range(data)
+    if precomputed or not dense:
+        return Task(data=data, method=method, X=data.X, precomputed=precomputed)
     return _rows(data, method, standardize)
 
 
@@ -143,14 +162,6 @@ def _check_range(data: UserMatrix) -> None:
 
 def _rows(data: UserMatrix, method: str, standardize: bool | None) -> Task:
     X = data.X
-    if not isinstance(X, np.ndarray) and not sparse.issparse(X):
-        return _columns(data, method, standardize)
-    if sparse.issparse(X):
-        if standardize:
-            raise InputError(
-                "Sparse rows cannot be standardized; leave --standardize out."
-            )
-        return Task(data=data, method=method, X=X)
     task = Task(data=data, method=method, X=X, rows=X)
     if standardize:
         mean, spread = X.mean(axis=0), X.std(axis=0)
@@ -163,13 +174,8 @@ def _rows(data: UserMatrix, method: str, standardize: bool | None) -> Task:
     return replace(task, own_units=standardize is None)
 
 
-def _columns(data: UserMatrix, method: str, standardize: bool | None) -> Task:
-    """Encode a table with words or holes; it is described in its own units."""
-    if standardize is not None:
-        raise InputError(
-            "Columns of a table with words or missing values are divided by their "
-            "ranges; leave --standardize and --no-standardize out."
-        )
+def _columns(data: UserMatrix, method: str) -> Task:
+    """Encode a table with words or missing values; it is described in its own units."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         encoder = MixedColumns().fit(data.X)
@@ -208,9 +214,10 @@ def _documents(data: UserMatrix, method: str, similarity: str | None) -> Task:
         )
     if len(empty):
         line = data.ids[empty[0]] if data.ids else str(empty[0] + 1)
+        are = "document has" if len(empty) == 1 else "documents have"
         notes.append(
-            f"{len(empty)} documents have no term in common with any other (first in "
-            f"line {line})."
+            f"{len(empty):,} {are} no term in common with any other (first in line "
+            f"{line})."
         )
     weights = TermWeights().fit_transform(corpus.counts.astype(np.float64))
     weights = sparse.csr_array(weights)
@@ -267,15 +274,11 @@ def wide_assignment(n: int) -> dict[str, Any]:
 
 
 def _graph(data: UserMatrix, method: str, similarity: str | None) -> Task:
-    if "similarity" not in parameters_of(method):
-        able = [name for name in METHODS if "similarity" in parameters_of(name)]
+    able = [name for name in METHODS if "similarity" in parameters_of(name)]
+    if method not in able or similarity not in (None, "precomputed"):
         raise InputError(
-            f"The method {method!r} clusters rows, and this is a graph. Methods for "
-            f"graphs: {', '.join(able)}."
-        )
-    if similarity not in (None, "precomputed"):
-        raise InputError(
-            "The edges of a graph are the similarity; leave --similarity out."
+            "The edges of a graph are the similarity: leave --similarity out, and use "
+            f"one of the methods for graphs ({', '.join(able)})."
         )
     S = normalised(data.X).M
     given: dict[str, Any] = {"similarity": "precomputed"}
@@ -314,5 +317,3 @@ def refusals_of(who: str) -> Iterator[None]:
         raise
     except (ValueError, TypeError, ArithmeticError) as error:
         raise InputError(f"{who}: {error}") from error
-    except ImportError as error:
-        raise InputError(str(error)) from error

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-import csv
 import io
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from symmf.cli.options import complete_experiments, results_option
-from symmf.cli.terminal import progress_bar, say, show_table
+from symmf.cli.terminal import progress_bar, say, show_frame, show_table
+from symmf.common.texts import count
+from symmf.common.validation import shown
 from symmf.errors import InputError
 
 if TYPE_CHECKING:
@@ -23,8 +24,6 @@ if TYPE_CHECKING:
 
 # As in symmf.audit, which is imported only when the command runs; a test compares them.
 AVERAGES = ("max", "arithmetic", "geometric", "harmonic", "min")
-N = TypeVar("N", int, float)
-_KINDS: dict[type, str] = {int: "a whole number", float: "a number"}
 COLUMNS = ("classes", "clusters", "ac", "nmi", "choose", "runs", "decimals", "name")
 
 
@@ -32,13 +31,18 @@ COLUMNS = ("classes", "clusters", "ac", "nmi", "choose", "runs", "decimals", "na
 @click.argument("experiments", nargs=-1, shell_complete=complete_experiments)
 @click.option("--classes", help="Class sizes, as 72,72 or 72*20 (twenty times 72).")
 @click.option(
-    "--choose", type=int, help="Classes in a run, if not all: any of them, each time."
+    "--choose", type=int, help="Number of classes drawn for a run; default: all."
 )
-@click.option("--clusters", type=int, help="Most clusters in a run; default: classes.")
+@click.option(
+    "--clusters", type=int, help="Largest number of clusters; default: of classes."
+)
 @click.option("--ac", help="Published mean accuracy, between 0 and 1.")
 @click.option("--nmi", help="Published mean NMI, between 0 and 1.")
 @click.option(
-    "--runs", default="10", show_default=True, help="Runs averaged, or 'any'."
+    "--runs",
+    default="10",
+    show_default=True,
+    help="How many runs the means are of, or 'any'.",
 )
 @click.option(
     "--average",
@@ -47,7 +51,9 @@ COLUMNS = ("classes", "clusters", "ac", "nmi", "choose", "runs", "decimals", "na
     show_default=True,
     help="Mean of the entropies that NMI is divided by.",
 )
-@click.option("--decimals", type=int, help="Printed decimals; default: the most typed.")
+@click.option(
+    "--decimals", type=int, help="Decimals of the published means; default: as typed."
+)
 @click.option(
     "--pairs",
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
@@ -59,7 +65,11 @@ COLUMNS = ("classes", "clusters", "ac", "nmi", "choose", "runs", "decimals", "na
     help="Folder for the files; default for the paper: results/audit.",
 )
 @results_option
-@click.option("--search/--no-search", default=True, help="Look for witness tables.")
+@click.option(
+    "--search/--no-search",
+    default=True,
+    help="Look for tables that show a pair to be possible.",
+)
 @click.option("--fresh", is_flag=True, help="Ignore the cache.")
 @click.option("--theory", is_flag=True, help="Check the theorems with numbers instead.")
 def audit(
@@ -78,8 +88,8 @@ def audit(
     Without options: the 108 pairs of the paper. With EXPERIMENTS (names, or patterns):
     the pairs that their files give as published. With --classes, --ac and --nmi: one
     pair. With --pairs: every line of a CSV file with the columns classes, ac, nmi and,
-    if wanted, clusters, choose, runs, decimals, name; class sizes are separated by
-    spaces there, or by commas within quotes.
+    optionally, clusters, choose, runs, decimals, name; class sizes are separated by
+    spaces, or by commas within quotes.
 
     A verdict is 'impossible' (a proven bound is exceeded, rounding allowed for),
     'possible' (tables are found that have these means) or 'undecided'.
@@ -124,8 +134,8 @@ def _check_theory(out: Path) -> None:
 
     frame = theory_frame()
     shown = frame[["item", "verdict", "cases", "failures", "worst"]]
-    rows = [[*map(str, row[:-1]), f"{row[-1]:.3g}"] for row in shown.to_numpy()]
-    show_table(list(shown.columns), rows, right=["cases", "failures", "worst"])
+    shown = shown.assign(worst=shown["worst"].map("{:.3g}".format))
+    show_frame(shown, right=["cases", "failures", "worst"])
     path = write_text(out / "theory.csv", frame.to_csv(index=False))
     say(f"\nWritten to {path}")
 
@@ -160,13 +170,12 @@ def _audit_published(pairs: Pairs, out: Path, *, fresh: bool, **asked: Any) -> N
     stored = None if fresh else stored_audit(pairs, out, **asked)
     frame = stored
     if frame is None:
-        with _progress(f"Judging {len(pairs)} pairs") as tell:
+        with _progress(f"Judging {count(len(pairs), 'pair')}") as tell:
             frame = make_audit(pairs, out, **asked, progress=tell)
     summary = cell_summary(frame)
     summary["dataset"] = summary["dataset"].map(dataset_title)
-    header = ["data set", "K", *summary.columns[2:]]
-    rows = [[str(value) for value in row] for row in summary.itertuples(index=False)]
-    show_table(header, rows, right=header[1:])
+    summary.columns = ["data set", "K", *summary.columns[2:]]
+    show_frame(summary)
     say()
     _show_pairs(frame[frame["verdict"] != "possible"])
     say()
@@ -180,12 +189,8 @@ def _audit_published(pairs: Pairs, out: Path, *, fresh: bool, **asked: Any) -> N
 @contextmanager
 def _progress(title: str) -> Iterator[Callable[[float], object] | None]:
     """Show a bar on a terminal; elsewhere nothing."""
-    with progress_bar() as bar:
-        if bar is None:
-            yield None
-            return
-        task = bar.add_task(title, total=1.0)
-        yield lambda share: bar.update(task, completed=share)
+    with progress_bar(title, total=1.0) as change:
+        yield change and (lambda share: change(completed=share))
 
 
 def _audit_list(pairs: list[Pair], out: Path | None, **asked: Any) -> None:
@@ -225,8 +230,10 @@ def _show_pairs(frame: pd.DataFrame, *, by_average: bool = False) -> None:
     for _, group in frame.groupby(keys, sort=False, dropna=False):
         first, last = group.iloc[0].to_dict(), group.iloc[-1].to_dict()
         scores = [f"{first[key]:.{first['decimals']}f}" for key in ("ac", "nmi")]
-        row = [pair_label(first), *scores, _span(frame, group), *_bound(group)]
-        rows.append([*row, first["verdict"], basis_text(last)])
+        averages = group["average"].unique()
+        everything = len(averages) == frame["average"].nunique() > 1
+        row = [pair_label(first), *scores, "all" if everything else ", ".join(averages)]
+        rows.append([*row, *_bound(group), first["verdict"], basis_text(last)])
     header = ["pair", "AC", "NMI", "normalisation", "bound", "margin", "verdict"]
     header.append("basis")
     if len(rows) > 1 and all(row[3] == "all" for row in rows):
@@ -234,12 +241,6 @@ def _show_pairs(frame: pd.DataFrame, *, by_average: bool = False) -> None:
         header, *rows = ([*row[:3], *row[4:]] for row in [header, *rows])
     if rows:
         show_table(header, rows, wide=["normalisation", "basis"])
-
-
-def _span(frame: pd.DataFrame, group: pd.DataFrame) -> str:
-    names = list(dict.fromkeys(group["average"]))
-    everything = len(names) == frame["average"].nunique() > 1
-    return "all" if everything else ", ".join(names)
 
 
 def _bound(group: pd.DataFrame) -> tuple[str, str]:
@@ -258,34 +259,32 @@ def _wrapped(text: str) -> str:
 
 def _read_pairs(path: Path, defaults: Mapping[str, Any]) -> list[Pair]:
     """Read pairs; options given on the command line stand in for missing columns."""
+    import pandas as pd
+
     from symmf.common.files import read_file
 
+    parsed: dict[str, Any] = {"dtype": str, "na_filter": False, "index_col": False}
     try:
         text = read_file(path).decode("utf-8-sig")
-    except UnicodeDecodeError:
-        raise InputError(f"{path} is not a UTF-8 text file.") from None
-    reader = csv.reader(io.StringIO(text, newline=""))
-    try:
-        lines = [(reader.line_num, cells) for cells in reader if cells]
-    except csv.Error as error:
-        raise InputError(
-            f"{path}, line {reader.line_num}: not readable as a table ({error})."
-        ) from error
-    columns = [name.strip().lower() for name in lines[0][1]] if lines else []
-    unknown = [name for name in columns if name not in COLUMNS]
-    missing = [name for name in ("classes", "ac", "nmi") if name not in columns]
-    if unknown or missing:
-        problem = f"lacks {missing}" if missing else f"has unknown columns {unknown}"
-        raise InputError(
-            f"{path} {problem}; its first line must name columns out of "
-            f"{', '.join(COLUMNS)}."
-        )
+        frame = pd.read_csv(io.StringIO(text), skip_blank_lines=False, **parsed)
+    except ValueError as error:  # of the decoder, or of pandas
+        raise InputError(f"{path} is not a CSV file in UTF-8 ({error}).") from error
+    frame.columns = [str(name).strip().lower() for name in frame.columns]
+    problems = {
+        "lacks": [name for name in ("classes", "ac", "nmi") if name not in frame],
+        "has unknown columns": [name for name in frame if name not in COLUMNS],
+    }
+    for problem, names in problems.items():
+        if names:
+            raise InputError(
+                f"{path} {problem} {shown(names)}; its first line must name columns "
+                f"out of {', '.join(COLUMNS)}."
+            )
     pairs = []
-    for number, cells in lines[1:]:
-        named = zip(columns, cells, strict=False)
-        given = {name: cell for name, cell in named if cell.strip()}
+    for number, line in enumerate(frame.to_dict("records"), start=2):
+        given = {str(name): cell for name, cell in line.items() if cell.strip()}
         try:
-            pairs.append(_pair({**defaults, **given}, f"line {number}"))
+            pairs += [_pair({**defaults, **given}, f"line {number}")] if given else []
         except InputError as error:
             raise InputError(f"{path}, line {number}: {error}") from error
     if not pairs:
@@ -329,11 +328,12 @@ def _class_sizes(text: str) -> tuple[int, ...]:
     return tuple(sizes)
 
 
-def _number(value: str | int, name: str, kind: type[N]) -> N:
+def _number(value: str | int, name: str, kind: type[int | float]) -> Any:
     try:
         return kind(value)
     except ValueError:
-        raise InputError(f"'{value}' under {name} is not {_KINDS[kind]}.") from None
+        what = "a whole number" if kind is int else "a number"
+        raise InputError(f"{shown(value)} under {name} is not {what}.") from None
 
 
 def _runs(text: str) -> int | None:

@@ -24,6 +24,7 @@ from symmf.cli.terminal import (
     show_times,
     stages_on_terminal,
 )
+from symmf.errors import InputError
 
 if TYPE_CHECKING:
     from symmf.app.answer import Answer
@@ -37,14 +38,12 @@ def _parse_clusters(
     """Return a whole number of clusters, "auto", or None if nothing was given."""
     if text is None or text.strip().lower() == "auto":
         return text and "auto"
-    from symmf.errors import InputError
-
     try:
         k = int(text)
     except ValueError:
-        raise InputError(f"-k is a whole number or auto, not {text!r}.") from None
+        k = 0
     if k < 1:
-        raise InputError(f"-k must be at least 1, not {k}.")
+        raise InputError(f"-k is a whole number of at least 1, or auto, not {text!r}.")
     return k
 
 
@@ -97,7 +96,11 @@ def _parse_clusters(
     is_flag=True,
     help="Refine the clusters of a table by Gaussian mixtures (symmf).",
 )
-@click.option("--verbose", is_flag=True, help="Also show how the solver went.")
+@click.option(
+    "--verbose",
+    is_flag=True,
+    help="Also show the error and the iterations of the solver.",
+)
 @click.option(
     "--dask",
     metavar="ADDRESS|local",
@@ -202,7 +205,7 @@ def _show_answer(name: str, found: Answer) -> None:
     show_notes(
         [*data.notes, *task.notes, *found.notes], [*data.warnings, *found.warnings]
     )
-    say(f"{name}: {_shape(found)}; {task.method}")
+    say(f"{name}: {task.shape}; {task.method}")
     n = len(found.labels)
     rows = [
         [str(g.number), str(g.size), f"{g.size / n:.1%}", _about(found, g)]
@@ -216,31 +219,12 @@ def _show_answer(name: str, found: Answer) -> None:
     _show_facts(_facts(found))
 
 
-def _shape(found: Answer) -> str:
-    from scipy import sparse
-
-    data, n = found.task.data, len(found.labels)
-    if data.kind == "documents":
-        return f"{n} documents, {len(found.task.terms)} terms"
-    if data.kind == "images":
-        return f"{n} images"
-    if data.kind == "graph":
-        return f"{n} nodes, {data.X.nnz // 2} edges"
-    stored = ", sparse" if sparse.issparse(data.X) else ""
-    square = found.model.get_params().get("similarity") == "precomputed"
-    what = "similarity" if square else f"{data.X.shape[1]} features"
-    return f"{n} samples, {what}{stored}"
-
-
 def _about(found: Answer, group: Group) -> str:
-    from symmf.app.groups import shown_number
-
     if group.terms:
         return ", ".join(group.terms)
     if group.traits:
         return ", ".join(
-            f"{n} {shown_number(mean)} ({off:+.1f})"
-            for n, mean, off in group.traits[:3]
+            f"{t.name} {t.shown} ({t.shown_off})" for t in group.traits[:3]
         )
     typical = ", ".join(found.ids[i] for i in group.typical[:3])
     return f"typical: {typical}" if typical else ""
@@ -269,12 +253,14 @@ def _scores(scores: dict[str, float]) -> list[tuple[str, str]]:
 
 def _about_solver(model: Any) -> list[tuple[str, str]]:
     """Return name and value of what a solver reports."""
-    stop = f" ({model.stop_})" if hasattr(model, "stop_") else ""
-    reported = {
-        "objective": getattr(model, "objective_", getattr(model, "inertia_", None)),
-        "relative error": getattr(model, "error_", None),
+    fitted = vars(model)
+    names = {
+        "objective_": "objective",
+        "inertia_": "objective",
+        "error_": "relative error",
     }
-    facts = [(name, f"{v:.6g}") for name, v in reported.items() if v is not None]
+    facts = [(names[key], f"{fitted[key]:.6g}") for key in names if key in fitted]
+    stop = f" ({fitted['stop_']})" if "stop_" in fitted else ""
     return [*facts, ("iterations", f"{model.n_iter_}{stop}")]
 
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import click
 
 from symmf.cli.options import complete_configs
-from symmf.cli.terminal import say
+from symmf.cli.terminal import say, show_table
 
 
 @click.command()
@@ -35,43 +36,27 @@ def configs(name: str | None, target: Path | None, new: Path | None) -> None:
     symmf configs --new study.yaml     begin a study of your own
     symmf run coil20                   run it
     """  # noqa: D301 - click reads the backspace as "keep these lines"
-    if new is not None:
-        from symmf.experiment.config.starting_point import starting_point
+    from symmf.common.files import write_text
+    from symmf.common.shipped import config_names, config_path
+    from symmf.errors import InputError
+    from symmf.experiment.config.model import load_config
+    from symmf.experiment.config.schema import starting_point
 
-        if name is not None or target is not None:
-            raise click.UsageError("--new needs no NAME and no --copy.")
-        _write(new, starting_point(str(new)))
+    if (name and new) or (target and not name):
+        raise click.UsageError("--copy needs the NAME of a config, and --new none.")
+    target = target or new
+    if target is None and name is None:
+        titles = {each: load_config(config_path(each)).title for each in config_names()}
+        rows = [(each, title or "") for each, title in titles.items()]
+        show_table(["name", "title"], rows, wide=["title"])
+        usage = "Run one with `symmf run NAME`, print it with `symmf configs NAME`."
+        say(f"\n{usage}", err=not sys.stdout.isatty())
         return
-    if name is None:
-        if target is not None:
-            raise click.UsageError("--copy needs the NAME of a config.")
-        _list()
-        return
-    from symmf.common.shipped import config_path
-
-    text = config_path(name).read_text(encoding="utf-8")
+    text = config_path(name).read_text(encoding="utf-8") if name else None
     if target is None:
         say(text, nl=False)
-    else:
-        _write(target, text)
-
-
-def _write(target: Path, text: str) -> None:
-    from symmf.common.files import write_text
-    from symmf.errors import InputError
-
+        return
     if target.exists():
         raise InputError(f"{target} exists already; choose another name.")
-    write_text(target, text)
+    write_text(target, text or starting_point(str(target)))
     say(f"{target} written. Edit it, then: symmf run {target}")
-
-
-def _list() -> None:
-    from symmf.common.shipped import config_names, config_path
-    from symmf.experiment.config.model import load_config
-
-    found = [(name, load_config(config_path(name))) for name in config_names()]
-    width = max((len(name) for name, _ in found), default=0)
-    for name, config in found:
-        say(f"{name:{width}}  {config.title or ''}")
-    say("\nRun one with `symmf run NAME`, print it with `symmf configs NAME`.")

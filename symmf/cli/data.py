@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import posixpath
 import sys
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,7 +15,6 @@ from symmf.cli.terminal import progress_bar, say, show_table
 
 if TYPE_CHECKING:
     from symmf.datasets import DatasetSpec
-    from symmf.datasets.download import Progress as Listener
     from symmf.datasets.local import Verification
 
 _folder = click.option(
@@ -44,21 +42,15 @@ def list_(folder: Path | None) -> None:
 
     place = folder or data_folder()
     header = ("name", "state", "classes", "samples", "dims", "size", "what", "licence")
-    rows = [
-        (
-            spec.name,
-            state(spec, place).value,
-            _number(spec.n_classes),
-            _number(spec.n_samples),
-            _number(spec.n_features),
-            _megabytes(spec),
-            spec.description,
-            spec.licence,
-        )
-        for spec in DATASETS.values()
-    ]
-    numbers = ("classes", "samples", "dims", "size")
-    show_table(header, rows, wide=("what", "licence"), right=numbers)
+    rows = []
+    for spec in DATASETS.values():
+        counts = (spec.n_classes, spec.n_samples, spec.n_features)
+        numbers = ["-" if n is None else str(n) for n in counts]
+        size = sum(file.size for file in spec.all_files)
+        numbers.append(f"{size / 1e6:.1f} MB" if size else "-")
+        about = (spec.description, spec.licence)
+        rows.append([spec.name, state(spec, place).value, *numbers, *about])
+    show_table(header, rows, wide=("what", "licence"), right=header[2:6])
     # Not among the lines that a program reads.
     say(f"Folder: {place}", err=not sys.stdout.isatty())
 
@@ -77,24 +69,31 @@ def fetch(names: tuple[str, ...], folder: Path | None) -> None:
 
     Every file is checked; a damaged one is replaced.
     """
+    from rich.progress import BarColumn, DownloadColumn, TimeRemainingColumn
+
     from symmf.datasets import data_folder
     from symmf.datasets.download import fetch as fetch_files
     from symmf.errors import DataError
 
     place = folder or data_folder()
+    columns = ("{task.description}", BarColumn(), DownloadColumn())
     failures = []
     for spec in _specs(names):
         if not spec.all_files:
             say(f"{spec.name}: built in, nothing to download")
             continue
         try:
-            with _progress(spec.name) as progress:
-                urls = fetch_files(spec, place, progress=progress)
+            with progress_bar(spec.name, *columns, TimeRemainingColumn()) as change:
+                urls = fetch_files(
+                    spec,
+                    place,
+                    progress=change and (lambda n, of: change(completed=n, total=of)),
+                )
         except DataError as error:
             failures.append(str(error))
             continue
         where = place / (spec.file.path if spec.file else spec.name)
-        how = "downloaded" if urls else "already there:"
+        how = "already there:"
         if spec.file and urls:
             how = f"downloaded from {urls[0]} to"
         elif urls:
@@ -188,31 +187,8 @@ def _specs(names: Sequence[str]) -> list[DatasetSpec]:
     return list(DATASETS.values()) if "all" in names else specs
 
 
-def _number(value: int | None) -> str:
-    return "-" if value is None else str(value)
-
-
-def _megabytes(spec: DatasetSpec) -> str:
-    size = sum(file.size for file in spec.all_files)
-    return f"{size / 1e6:.1f} MB" if size else "-"
-
-
 def _common(urls: Sequence[str]) -> str:
     """Return the folder that several addresses share."""
     scheme = urls[0].partition("://")[0]
     paths = [url.partition("://")[2].rpartition("/")[0] for url in urls]
     return f"{scheme}://{posixpath.commonpath(paths)}"
-
-
-@contextmanager
-def _progress(name: str) -> Iterator[Listener | None]:
-    """Show a bar on standard error if that is a terminal."""
-    from rich.progress import BarColumn, DownloadColumn, TimeRemainingColumn
-
-    columns = ("{task.description}", BarColumn(), DownloadColumn())
-    with progress_bar(*columns, TimeRemainingColumn()) as bar:
-        if bar is None:
-            yield None
-            return
-        task = bar.add_task(name, total=None)
-        yield lambda here, total: bar.update(task, completed=here, total=total)

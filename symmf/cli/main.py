@@ -5,12 +5,10 @@ from __future__ import annotations
 import errno
 import importlib
 import io
-import os
 import sys
 from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
 
 import click
 
@@ -136,33 +134,21 @@ def _complain(text: str) -> None:
         say(text, err=True)
 
 
-def _as_shown(problem: click.ClickException) -> str:
-    """Return what click shows of an error of its own, usage and hint included."""
-    shown = io.StringIO()
-    problem.show(file=shown)
-    return shown.getvalue().rstrip("\n")
-
-
 def main(args: list[str] | None = None) -> int:
     """Run the command line and exit with its code."""
     try:
-        outcome: Any = cli.main(args, prog_name="symmf", standalone_mode=False)
-        code = outcome if isinstance(outcome, int) else 0
+        code: int = cli.main(args, prog_name="symmf", standalone_mode=False) or 0
     except click.ClickException as problem:
-        _complain(_as_shown(problem))
+        # As click shows it, usage and hint included.
+        problem.show(file=(shown := io.StringIO()))
+        _complain(shown.getvalue().rstrip("\n"))
         code = problem.exit_code
-    except click.exceptions.Exit as end:
-        code = end.exit_code
     except SymmfError as problem:
         _complain(f"Error: {problem}")
         code = problem.exit_code
     except (KeyboardInterrupt, click.Abort):
         _complain("Interrupted.")
         code = INTERRUPTED
-    except BrokenPipeError:
-        # The reader (head, less) went away; say nothing more on a closed pipe.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        code = 0
     except OSError as problem:
         _complain(f"Error: {os_sentence(problem)}")
         code = 2

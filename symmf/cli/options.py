@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
+from pkgutil import resolve_name
 from typing import Any
 
 import click
@@ -20,9 +21,12 @@ Folder = click.Path(file_okay=False, path_type=Path)
 
 
 def completer(
-    names: Callable[[click.Context], Iterable[str]], *, files: bool = False
+    names: str | Callable[[click.Context], Iterable[str]], *, files: bool = False
 ) -> Completer:
-    """Return what completes the names that begin as the word does, and files."""
+    """Return what completes the names that begin as the word does, and files.
+
+    ``names`` are those of ``module:registry``, or what a function returns.
+    """
 
     def complete(
         context: click.Context,
@@ -30,39 +34,15 @@ def completer(
         incomplete: str,
     ) -> list[CompletionItem]:
         try:
-            known = sorted(
-                name for name in names(context) if name.startswith(incomplete)
-            )
+            found = names(context) if callable(names) else resolve_name(names)
+            found = found() if callable(found) else found
+            known = sorted(name for name in found if name.startswith(incomplete))
         except Exception:  # a key press must not print a traceback
             known = []
         items = [CompletionItem(name) for name in known]
         return [*items, CompletionItem(incomplete, type="file")] if files else items
 
     return complete
-
-
-def _of(module: str, registry: str) -> Completer:
-    """Complete the names that a registry has, or a function returns."""
-
-    def names(context: click.Context) -> Iterable[str]:  # noqa: ARG001
-        import importlib
-
-        found = getattr(importlib.import_module(module), registry)
-        return list(found() if callable(found) else found)
-
-    return completer(names)
-
-
-def _configs(context: click.Context) -> Iterable[str]:  # noqa: ARG001
-    from symmf.common.shipped import config_names
-
-    return config_names()
-
-
-def _figures(context: click.Context) -> Iterable[str]:  # noqa: ARG001
-    from symmf.reporting.plots.registry import FIGURES
-
-    return [*FIGURES, "all"]
 
 
 def _experiments(context: click.Context) -> Iterable[str]:
@@ -75,13 +55,12 @@ def _experiments(context: click.Context) -> Iterable[str]:
     return [folder.name for folder in found]
 
 
-complete_configs = completer(_configs, files=True)
+complete_configs = completer("symmf.common.shipped:config_names", files=True)
 complete_experiments = completer(_experiments)
-complete_methods = _of("symmf.plugins", "all_methods")
-complete_datasets = _of("symmf.plugins", "all_datasets")
-complete_figures = completer(_figures)
-complete_similarities = _of("symmf.similarity", "SIMILARITIES")
-complete_constraints = _of("symmf.constraints", "CONSTRAINTS")
+complete_methods = completer("symmf.plugins:all_methods")
+complete_datasets = completer("symmf.plugins:all_datasets")
+complete_similarities = completer("symmf.similarity:SIMILARITIES")
+complete_constraints = completer("symmf.constraints:CONSTRAINTS")
 
 
 def _register(
@@ -107,6 +86,10 @@ plugin_option = click.option(
     expose_value=False,
     is_eager=True,
     help="A Python file with METHODS, DATASETS, METRICS ... of your own.",
+)
+
+jobs_option = click.option(
+    "--jobs", "-j", type=click.IntRange(min=1), help="Number of parallel trials."
 )
 
 results_option = click.option(
@@ -157,7 +140,7 @@ _DATA_OPTIONS = (
     click.option(
         "--header/--no-header",
         default=None,
-        help="Whether line 1 has the names of the columns; detected by default.",
+        help="Whether line 1 holds the names of the columns; detected by default.",
     ),
     click.option(
         "--missing",
@@ -182,8 +165,8 @@ _DATA_OPTIONS = (
     click.option(
         "--stop-words",
         type=click.Choice(["english", "none"]),
-        help="Whether to leave out the commonest English words of texts; by default "
-        "if the texts are English.",
+        help="Which common words to leave out of texts; by default those of English "
+        "texts are left out.",
     ),
     click.option(
         "--encoding", metavar="NAME", help="Text encoding: utf-8, latin-1, cp1252, ..."
@@ -204,7 +187,7 @@ _DATA_OPTIONS = (
         type=int,
         default=32,
         show_default=True,
-        help="Images are scaled to so many pixels along each side.",
+        help="Scale images to this many pixels along each side.",
     ),
     click.option(
         "--standardize/--no-standardize",
@@ -219,9 +202,7 @@ _DATA_OPTIONS = (
         help="Similarity of rows; see symmf methods.",
     ),
     click.option("--precomputed", is_flag=True, help="FILE is a similarity matrix."),
-    click.option(
-        "--seed", type=int, default=0, show_default=True, help="Seed of random numbers."
-    ),
+    click.option("--seed", type=int, default=0, show_default=True, help="Random seed."),
 )
 
 

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from dataclasses import astuple, dataclass
 from typing import TYPE_CHECKING, Any, Self
 
-from symmf.cli.terminal import say
+from symmf.cli.terminal import drawing_console, say
+from symmf.common.texts import terminal_text
 
 if TYPE_CHECKING:
     from rich.progress import TaskID
 
-    from symmf.experiment.events import Event
+    from symmf.experiment.recorder import Event
 
 # Seconds between two lines where there is no terminal.
 LINE_EVERY = 10.0
@@ -19,14 +20,11 @@ LINE_EVERY = 10.0
 
 def make_progress(*, quiet: bool, n_experiments: int) -> Silence:
     """Choose bars on a terminal, lines elsewhere, nothing when quiet."""
-    from rich.console import Console
-
     if quiet:
         return Silence()
-    console = Console(stderr=True)
-    if console.is_terminal and not console.is_dumb_terminal:
-        return Bars(overall=n_experiments > 1)
-    return Lines()
+    if drawing_console() is None:
+        return Lines()
+    return Bars(overall=n_experiments > 1)
 
 
 class Silence:
@@ -44,64 +42,70 @@ class Silence:
     def __call__(self, event: Event) -> None:
         """Print a notice and ignore all else."""
         if event.kind == "notice":
-            say(f"{event.experiment}: {event.details['text']}", err=True)
+            self._say(f"{event.experiment}: {event.details['text']}")
+
+    def _say(self, text: str) -> None:
+        say(text, err=True)
+
+
+@dataclass(slots=True)
+class Counts:
+    """How many trials an experiment has."""
+
+    total: int
+    done: int
+    failed: int
 
 
 class Lines(Silence):
     """Prints a line per experiment and failure, and one every few seconds."""
 
     def __init__(self) -> None:
-        self._total: dict[str, int] = {}
-        self._done: dict[str, int] = {}
-        self._failed: dict[str, int] = {}
+        self.counts: dict[str, Counts] = {}
         self._ran = 0
         self._start = self._last = time.monotonic()
 
     def __call__(self, event: Event) -> None:
-        """Print what is worth a line."""
+        """Count trials and tell what is worth a line."""
+        super().__call__(event)
         name, about = event.experiment, event.details
+        trial = str(about.get("trial", ""))
         if event.kind == "run_started":
-            self._total[name], self._done[name] = about["total"], about["done"]
-            self._failed[name] = about.get("failed", 0)
-            say(f"{name}: {about['done']} of {about['total']} trials done", err=True)
+            failed = about.get("failed", 0)
+            self.counts[name] = Counts(about["total"], about["done"], failed)
+        elif event.kind == "trial_lost":
+            self._say(f"{name}: {trial}: {about['message']} It will be run again.")
         elif event.kind == "trial_finished":
-            self._done[name] += 1
             self._ran += 1
+            self.counts[name].done += 1
+            self.counts[name].failed += about["status"] != "ok"
+        if name in self.counts:
+            self._show(event, self.counts[name], trial)
+
+    def _show(self, event: Event, own: Counts, trial: str) -> None:
+        name, about, now = event.experiment, event.details, time.monotonic()
+        if event.kind == "run_started":
+            self._say(f"{name}: {own.done} of {own.total} trials done")
+        elif event.kind == "trial_finished":
             if about["status"] != "ok":
-                self._failed[name] += 1
-                text = (
-                    f"{name}: {about['trial']}: {about['status']}: {about['message']}"
-                )
-                say(text, err=True)
-            now = time.monotonic()
+                self._say(f"{name}: {trial}: {about['status']}: {about['message']}")
             if now - self._last >= LINE_EVERY:
                 self._last = now
-                say(self._line(name, str(about["trial"])), err=True)
-        elif event.kind == "trial_lost":
-            say(f"{name}: {about['trial']}: {_lost(about)}", err=True)
-        else:
-            super().__call__(event)
-
-    def _line(self, name: str, trial: str) -> str:
-        left = sum(self._total.values()) - sum(self._done.values())
-        pace = (time.monotonic() - self._start) / max(self._ran, 1)
-        failed = f", {self._failed[name]} failed" if self._failed[name] else ""
-        return (
-            f"{name}: {self._done[name]}/{self._total[name]}{failed}, "
-            f"{duration(left * pace)} left ({trial})"
-        )
+                left = sum(each.total - each.done for each in self.counts.values())
+                time_left = duration(left * (now - self._start) / self._ran)
+                failed = f", {own.failed} failed" if own.failed else ""
+                at = f"{own.done}/{own.total}{failed}, {time_left} left ({trial})"
+                self._say(f"{name}: {at}")
 
 
 # What a terminal puts where the cursor is when Ctrl-C is typed must fit on the line:
 # else it begins another one, and the bar is drawn a second time below the first.
 _MARGIN = 3
-# Widths of what every bar shows: name, trials, times, failures. The current trial gets
-# what is left of the line, and the bar itself grows on a wide one.
-_NAME, _COUNT, _TIME, _FAILED, _NARROW, _WIDE = 18, 11, 7, 10, 10, 30
-_CURRENT = 16
+# Of the name and of the narrowest bar. A wide line has room for the current trial too.
+_NAME, _BAR, _WIDE = 18, 10, 100
 
 
-class Bars(Silence):
+class Bars(Lines):
     """Draws a bar per experiment and, for several, one for all."""
 
     def __init__(self, *, overall: bool, width: int | None = None) -> None:
@@ -109,94 +113,73 @@ class Bars(Silence):
         from rich.progress import (
             BarColumn,
             MofNCompleteColumn,
+            Progress,
+            ProgressColumn,
             TextColumn,
             TimeElapsedColumn,
             TimeRemainingColumn,
         )
-        from rich.progress import Progress as RichProgress
+        from rich.table import Column
 
+        super().__init__()
         width = (width or Console(stderr=True).width) - _MARGIN
-        fixed = _NAME + _COUNT + 2 * _TIME + len("left") + _FAILED + 7
-        bar = _WIDE if width - fixed > _WIDE + _CURRENT else _NARROW
-        self._current = max(0, width - fixed - bar - 1)
-        self._bars = RichProgress(
-            TextColumn("{task.description}", markup=False),
-            BarColumn(bar_width=bar),
+        cut: dict[str, Any] = {"no_wrap": True, "overflow": "ellipsis"}
+        columns: list[ProgressColumn] = [
+            TextColumn(
+                "{task.description}",
+                markup=False,
+                table_column=Column(max_width=_NAME, **cut),
+            ),
+            BarColumn(bar_width=None, table_column=Column(width=_BAR, ratio=1)),
             MofNCompleteColumn(),
             TimeElapsedColumn(),
             TextColumn("left"),
             TimeRemainingColumn(),
             TextColumn("{task.fields[failed]}", style="red"),
-            TextColumn("{task.fields[current]}", style="dim", markup=False),
-            console=Console(stderr=True, width=width),
-        )
+        ]
+        if width >= _WIDE:
+            current = Column(ratio=2, **cut)
+            columns.append(
+                TextColumn(
+                    "{task.fields[current]}",
+                    style="dim",
+                    markup=False,
+                    table_column=current,
+                )
+            )
+        console = Console(stderr=True, width=width)
+        self.bars = Progress(*columns, console=console, expand=True)
         self._tasks: dict[str, TaskID] = {}
-        self._failed: dict[str, int] = {}
-        self._overall = self._add("all") if overall else None
-
-    def _add(self, text: str) -> TaskID:
-        return self._bars.add_task(_cut(text, _NAME), total=0, failed="", current="")
+        self._overall = overall
 
     def __enter__(self) -> Self:
-        self._bars.start()
+        self.bars.start()
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._bars.stop()
+        self.bars.stop()
 
-    def __call__(self, event: Event) -> None:
+    def _say(self, text: str) -> None:
+        shown = terminal_text(text)
+        self.bars.console.print(shown, markup=False, highlight=False, soft_wrap=True)
+
+    def _show(self, event: Event, own: Counts, trial: str) -> None:
         """Move the bars."""
-        name, about = event.experiment, event.details
-        if event.kind == "notice":
-            self._print(f"{name}: {about['text']}")
-        elif event.kind == "run_started":
-            self._tasks[name] = self._add(name)
-            self._failed[name] = about.get("failed", 0)
-            self._grow(self._tasks[name], about["total"], about["done"])
-            if self._overall is not None:
-                self._grow(self._overall, about["total"], about["done"])
-            self._show_failed(name)
-        elif event.kind == "trial_started":
-            self._show_current(name, str(about["trial"]))
-        elif event.kind == "trial_lost":
-            self._print(f"{name}: {about['trial']}: {_lost(about)}")
-        elif event.kind == "trial_finished":
-            self._failed[name] += about["status"] != "ok"
-            for task in self._of(name):
-                self._bars.update(task, advance=1)
-            self._show_failed(name)
-            self._show_current(name, str(about["trial"]))
-        else:
-            self._show_current(name, "")
+        if self._overall:
+            total, done, failed = zip(*map(astuple, self.counts.values()), strict=True)
+            self._draw("", Counts(sum(total), sum(done), sum(failed)))
+        self._draw(event.experiment, own, trial)
 
-    def _of(self, name: str) -> list[TaskID]:
-        return [self._tasks[name], *([] if self._overall is None else [self._overall])]
-
-    def _show_current(self, name: str, trial: str) -> None:
-        text = _cut(trial, self._current) if self._current >= _CURRENT else ""
-        self._bars.update(self._tasks[name], current=text)
-
-    def _show_failed(self, name: str) -> None:
-        counts = (self._failed[name], sum(self._failed.values()))
-        for task, failed in zip(self._of(name), counts, strict=False):
-            self._bars.update(task, failed=f"{failed} failed" if failed else "")
-
-    def _print(self, text: str) -> None:
-        self._bars.console.print(text, markup=False, highlight=False, soft_wrap=True)
-
-    def _grow(self, task: TaskID, total: int, done: int) -> None:
-        before = next(t for t in self._bars.tasks if t.id == task)
-        self._bars.update(
-            task, total=(before.total or 0) + total, completed=before.completed + done
+    def _draw(self, name: str, counts: Counts, current: str = "") -> None:
+        if name not in self._tasks:
+            self._tasks[name] = self.bars.add_task(name or "all", failed="", current="")
+        self.bars.update(
+            self._tasks[name],
+            total=counts.total,
+            completed=counts.done,
+            failed=f"{counts.failed} failed" if counts.failed else "",
+            current=current,
         )
-
-
-def _cut(text: str, width: int) -> str:
-    return text if len(text) <= width else f"{text[: width - 1]}…"
-
-
-def _lost(about: Mapping[str, Any]) -> str:
-    return f"{about['message']} It will be run again."
 
 
 def duration(seconds: float) -> str:

@@ -7,7 +7,7 @@ import itertools
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
@@ -15,22 +15,22 @@ from symmf.cli.options import (
     Folder,
     NewFile,
     complete_experiments,
-    complete_figures,
+    completer,
     plugin_option,
     results_option,
 )
-from symmf.cli.terminal import console, say, show_table
+from symmf.cli.terminal import console, say, show_frame, show_table
 from symmf.common.texts import plain_text
+from symmf.common.validation import check_name
 from symmf.reporting.plots.registry import FIGURES, draw
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from symmf.experiment.store.places import ResultsPlace
     from symmf.reporting.results import Missing, Results
-    from symmf.reporting.tables.model import PlainTable, Table
+    from symmf.reporting.tables.model import Table
 
 
+_FIGURES = [*FIGURES, "all"]
 _experiments = click.argument(
     "experiments", nargs=-1, shell_complete=complete_experiments
 )
@@ -41,7 +41,7 @@ def reads_results(
     named: bool = True,
     out: click.Path = Folder,
     default: str = "",
-    help: str = "Folder to write below; default: the results folder.",
+    help: str = "Folder to write to; default: the results folder.",
 ) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """Hand a command the results and their place, from options that all share.
 
@@ -106,8 +106,9 @@ def tables(
     also gets its own. With EXPERIMENTS (names, or patterns such as 'mine_*') only
     theirs are shown and written, and studies of one's own become one table.
     """
+    from symmf.reporting.tables.formats import FORMATS
     from symmf.reporting.tables.model import missing_tables
-    from symmf.reporting.tables.write import FORMATS, make_tables, write_tables
+    from symmf.reporting.tables.write import make_tables, write_tables
 
     made = make_tables(found)
     paper = {e.name for e in found.of_paper} if made.combined else set()
@@ -116,7 +117,11 @@ def tables(
         _show(table, std)
     for plain in made.plain:
         if plain.name not in ("datasets", "used_well"):
-            _show_plain(plain)
+            right = [
+                h for h, a in zip(plain.heads, plain.align, strict=True) if a == "r"
+            ]
+            show_table(plain.heads, plain.rows, right=right, title=plain.title)
+            say(plain.notes[0] if plain.notes else "")
     if not experiments:
         _say_missing(missing_tables(found), "Missing")
     kinds = tuple(FORMATS) if kind == "all" else (kind,)
@@ -126,7 +131,11 @@ def tables(
 
 
 @click.command(epilog=f"NAME is one of {', '.join(FIGURES)}, or all.")
-@click.argument("name", shell_complete=complete_figures)
+@click.argument(
+    "name",
+    shell_complete=completer(lambda _: _FIGURES),
+    callback=lambda _context, _option, name: check_name("figure", name, _FIGURES),
+)
 @reads_results()
 def plot(
     found: Results, place: ResultsPlace, experiments: tuple[str, ...], name: str
@@ -136,10 +145,8 @@ def plot(
     EXPERIMENTS limit the drawing to some experiments. For what cannot be drawn yet,
     the command that makes it is shown.
     """
-    from symmf.common.validation import check_name
     from symmf.reporting.plots.base import save
 
-    check_name("figure", name, [*FIGURES, "all"])
     written: list[Path] = []
     for each in FIGURES if name == "all" else (name,):
         gallery = draw(each, found)
@@ -181,15 +188,16 @@ def _show_paper(found: Results) -> None:
     from symmf.reporting.verdicts import values as verdicts
 
     comparison = verdicts.compare(found)
-    _show_counts(verdicts.by_row(comparison))
+    show_frame(verdicts.by_row(comparison), title="Published values by row")
     total = verdicts.counts(comparison)
     parts = ", ".join(f"{n} {verdict}" for verdict, n in total.items())
     say(f"Published values: {parts}.\n")
-    say(f"{'own setting':>18} | {'equal terms':<18} claim")
-    for each in claims.ledger(found):
-        equal = each.decision.equal_terms or "-"
-        say(f"{each.verdict:>18} | {equal:<18} {each.claim.claim}")
-        say(f"{'':>18} | {'':<18} {each.decision.evidence}")
+    header = ["own setting", "equal terms", "claim", "evidence"]
+    ledger = [
+        (c.verdict, c.decision.equal_terms or "-", c.claim.claim, c.decision.evidence)
+        for c in claims.ledger(found)
+    ]
+    show_table(header, ledger, wide=header[2:])
 
 
 @click.command()
@@ -225,9 +233,10 @@ def article(found: Results, place: ResultsPlace, summary: bool, **_: object) -> 
     from symmf.reporting.article.write import write_article
 
     if not found.of_paper:
-        say("The article is about the paper, and no experiment of it was run.")
-        say("Start: symmf run coil20")
-        raise SystemExit(1)
+        _end(
+            "The article is about the paper, and no experiment of it was run. "
+            "Start: symmf run coil20"
+        )
     _say_written(write_article(found, place.out, summary=summary))
 
 
@@ -246,8 +255,7 @@ def _load(
     for text in found.problems:
         say(f"Note: {plain_text(text)}", err=True)
     if not found.experiments:
-        say(f"There are no results in {place.folder}. Start: symmf run quickstart")
-        raise SystemExit(1)
+        _end(f"There are no results in {place.folder}. Start: symmf run quickstart")
     say(place.sentence)
     return found, place
 
@@ -261,18 +269,6 @@ def _show(table: Table, std: bool) -> None:
         place.print(part)
 
 
-def _show_plain(table: PlainTable) -> None:
-    right = [h for h, a in zip(table.heads, table.align, strict=True) if a == "r"]
-    show_table(table.heads, table.rows, right=right, title=table.title)
-    say(table.notes[0] if table.notes else "")
-
-
-def _show_counts(counts: pd.DataFrame) -> None:
-    heads = [str(column) for column in counts.columns]
-    rows = [[str(value) for value in line] for line in counts.itertuples(index=False)]
-    show_table(heads, rows, right=heads[1:], title="Published values by row")
-
-
 def _say_missing(missing: Sequence[Missing], word: str) -> None:
     for gap in missing:
         say(f"{word}: {gap.name}: {gap.reason}. To make it: {gap.command}")
@@ -284,5 +280,10 @@ def _say_written(paths: Sequence[Path]) -> None:
         names = ", ".join(path.name for path in paths if path.parent == folder)
         say(f"Written to {folder}: {names}")
     if not paths:
-        say("Nothing was written.")
-        raise SystemExit(1)
+        _end("Nothing was written.")
+
+
+def _end(why: str) -> NoReturn:
+    """Say why there is nothing to make, and end with exit code 1."""
+    say(why)
+    raise SystemExit(1)

@@ -13,10 +13,12 @@ from symmf.cli.options import (
     Folder,
     complete_configs,
     complete_methods,
+    jobs_option,
     plugin_option,
     results_option,
 )
-from symmf.cli.terminal import count, say, show_table
+from symmf.cli.terminal import say, show_table
+from symmf.common.texts import count
 
 if TYPE_CHECKING:
     from symmf.experiment.plan import Plan, Study
@@ -32,9 +34,7 @@ if TYPE_CHECKING:
     metavar="CONFIG...",
     shell_complete=complete_configs,
 )
-@click.option(
-    "--jobs", "-j", type=click.IntRange(min=1), help="Number of parallel trials."
-)
+@jobs_option
 @click.option(
     "--dask", metavar="ADDRESS", help="Run on a dask cluster: tcp://HOST:PORT."
 )

@@ -11,8 +11,8 @@ from symmf.cli.options import NewFile, data_options
 from symmf.cli.terminal import (
     say,
     say_prose,
+    show_frame,
     show_notes,
-    show_table,
     show_times,
     stages_on_terminal,
 )
@@ -58,7 +58,7 @@ def select(
     symmf select customers.csv --lambda 0 --lambda 0.5 --lambda 2
     """  # noqa: D301 - click reads the backspace as "keep these lines"
     from symmf.app.choice import select_for
-    from symmf.app.request import enough_memory, make_request, make_task_of
+    from symmf.app.request import check_request, make_request, make_task_of
     from symmf.errors import InputError
 
     if not 2 <= least <= most:
@@ -66,14 +66,14 @@ def select(
     if plot is not None and plot.suffix.lower() not in (".png", ".svg", ".pdf"):
         raise InputError(f"--plot {plot} must end in .png, .svg or .pdf.")
     request = make_request(file, options)
-    similarity = "precomputed" if request.precomputed else request.similarity
-    with enough_memory(request), stages_on_terminal() as stages:
+    _, parameters = check_request(request)
+    with stages_on_terminal() as stages:
         with stages("reading"):
             task = make_task_of(request)
         with stages("comparing numbers of clusters"):
             found = select_for(
                 task,
-                parameters={"similarity": similarity} if similarity else {},
+                parameters=parameters,
                 n_clusters=range(least, most + 1),
                 laplacian_weight=weights or None,
                 seed=seed,
@@ -82,43 +82,28 @@ def select(
     _show(found)
     show_times(stages)
     if plot is not None:
-        _draw(found, plot)
+        from symmf.common.figures import figure_bytes
+        from symmf.common.files import write_bytes
+
+        figure: Any = found.plot().figure
+        write_bytes(plot, figure_bytes(figure, plot.suffix.lower()[1:]))
         say(f"Wrote {plot}")
 
 
 def _show(found: Selection) -> None:
-    chosen: dict[int, list[str]] = {}
-    for rule, k in found.by_rule.items():
-        chosen.setdefault(k, []).append(rule)
-    rows = [
-        [
-            str(row["n_clusters"]),
-            f"{row['score']:.3f}",
-            f"{row['silhouette']:.3f}",
-            "" if row["stability"] != row["stability"] else f"{row['stability']:.3f}",
-            ", ".join(chosen.get(row["n_clusters"], [])),
-        ]
-        for row in found.table.to_dict("records")
+    measures = found.table[["score", "silhouette", "stability"]]
+    frame = measures.map("{:.3f}".format).replace("nan", "")
+    frame.insert(0, "K", found.table["n_clusters"])
+    frame["best by"] = [
+        ", ".join(rule for rule, best in found.by_rule.items() if best == k)
+        for k in frame["K"]
     ]
-    header = ["K", "score", "silhouette", "stability", "best by"]
-    show_table(header, rows, wide=header[4:], right=header[:4])
+    show_frame(frame, wide=["best by"], right=list(frame.columns[:-1]))
     if found.weights is not None:
         say()
-        names = [str(name) for name in found.weights.columns]
-        lines = found.weights.itertuples(index=False)
-        cells = [[f"{value:.4g}" for value in line] for line in lines]
-        show_table(names, cells, right=names)
+        show_frame(
+            found.weights.map("{:.4g}".format), right=list(found.weights.columns)
+        )
         say(f"lambda: {found.laplacian_weight:g} is recommended.")
     say()
     say_prose(found.recommendation)
-
-
-def _draw(found: Selection, path: Path) -> None:
-    import io
-
-    from symmf.common.files import write_bytes
-
-    out = io.BytesIO()
-    figure: Any = found.plot().figure
-    figure.savefig(out, format=path.suffix.lower()[1:], dpi=150)
-    write_bytes(path, out.getvalue())

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from symmf.cli.terminal import say
+from symmf.common.texts import count
 from symmf.experiment.store.layout import TRIALS_FILE
 
 if TYPE_CHECKING:
@@ -97,14 +98,3 @@ def _reason(failure: Failure) -> str:
         f"{failure.count} {failure.status}: {text} ({first}{failure.title}; key "
         f"{failure.key[:12]})"
     )
-
-
-def count(n: int, word: str) -> str:
-    """Return a number with its word.
-
-    Examples
-    --------
-    >>> count(1, "trial"), count(2, "trial")
-    ('1 trial', '2 trials')
-    """
-    return f"{n} {word}" if n == 1 else f"{n} {word}s"

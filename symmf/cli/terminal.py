@@ -7,17 +7,19 @@ the terminal or counts as markup.
 from __future__ import annotations
 
 import sys
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from symmf.common.texts import plain_text, terminal_text
 
 if TYPE_CHECKING:
+    import pandas as pd
     from rich.console import Console
-    from rich.progress import Progress, ProgressColumn
+    from rich.progress import ProgressColumn
 
     from symmf.app.stages import Stages
 
@@ -39,6 +41,16 @@ def say_prose(text: str, *, err: bool = False) -> None:
     if shown.is_terminal:
         plain = click.wrap_text(plain, width=shown.width)
     say(plain, err=err)
+
+
+def show_frame(frame: pd.DataFrame, **style: Any) -> None:
+    """Print a table of values as :func:`show_table` does, the first column to the left.
+
+    Values are shown as ``str`` writes them.
+    """
+    header = [str(name) for name in frame.columns]
+    rows = [[str(value) for value in line] for line in frame.itertuples(index=False)]
+    show_table(header, rows, **{"right": header[1:]} | style)
 
 
 def show_notes(notes: Sequence[str], warnings: Sequence[str]) -> None:
@@ -123,18 +135,27 @@ def show_table(
                 shown.print(Padding(Text(row[index]), (0, 0, 0, 2 * GAP)))
 
 
-@contextmanager
-def progress_bar(*columns: str | ProgressColumn) -> Iterator[Progress | None]:
-    """Draw bars on the error stream if that is a terminal; elsewhere yield None."""
+def drawing_console() -> Console | None:
+    """Return the error stream if bars can be drawn there."""
     from rich.console import Console
-    from rich.progress import Progress
 
     errors = Console(stderr=True)
-    if not errors.is_terminal or errors.is_dumb_terminal:
+    return errors if errors.is_terminal and not errors.is_dumb_terminal else None
+
+
+@contextmanager
+def progress_bar(
+    title: str = "", *columns: str | ProgressColumn, total: float | None = None
+) -> Iterator[Callable[..., None] | None]:
+    """Draw a bar where one can be drawn, and yield what changes it; else yield None."""
+    from rich.progress import Progress
+
+    errors = drawing_console()
+    if errors is None:
         yield None
         return
     with Progress(*columns, console=errors, transient=True) as progress:
-        yield progress
+        yield partial(progress.update, progress.add_task(title, total=total))
 
 
 def show_times(stages: Stages) -> None:
@@ -153,9 +174,5 @@ def stages_on_terminal() -> Iterator[Stages]:
     from symmf.app.stages import Stages
 
     columns = (SpinnerColumn(), "{task.description}", BarColumn(), TimeElapsedColumn())
-    with progress_bar(*columns) as bar:
-        if bar is None:
-            yield Stages()
-            return
-        task = bar.add_task("", total=None)
-        yield Stages(lambda name: bar.update(task, description=name))
+    with progress_bar("", *columns) as change:
+        yield Stages(change and (lambda name: change(description=name)))

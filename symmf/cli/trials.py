@@ -7,12 +7,17 @@ from typing import TYPE_CHECKING
 
 import click
 
-from symmf.cli.options import complete_experiments, plugin_option, results_option
+from symmf.cli.options import (
+    complete_experiments,
+    jobs_option,
+    plugin_option,
+    results_option,
+)
 from symmf.cli.terminal import say
 
 if TYPE_CHECKING:
     from symmf.experiment.again import Finished
-    from symmf.experiment.verify import TrialVerdict, Verification
+    from symmf.experiment.verify import Verification
 
 SHOWN = 5
 
@@ -91,9 +96,7 @@ def replay(context: click.Context, key: str, reference: bool, results: Path) -> 
     help="Run N random trials of the reference again, and compare.",
 )
 @click.option("--seed", type=click.IntRange(min=0), default=0, help="Seed of --sample.")
-@click.option(
-    "--jobs", "-j", type=click.IntRange(min=1), help="Number of parallel trials."
-)
+@jobs_option
 @plugin_option
 @results_option
 @click.pass_context
@@ -115,6 +118,8 @@ def verify(
     """
     from symmf.errors import InputError
     from symmf.experiment import verify as comparison
+    from symmf.experiment.run import default_jobs
+    from symmf.experiment.run.local_pool import LocalPool
     from symmf.experiment.store.places import Source, results_place
 
     place = results_place(results, reference=True)
@@ -133,30 +138,15 @@ def verify(
                 "experiments (`symmf configs`), or `symmf verify --sample 5`."
             )
     else:
-        found = _sampled(place.folder, sample, seed, experiments, jobs)
+        with LocalPool(jobs or default_jobs()) as pool:
+            found = comparison.verify_sample(
+                place.folder, sample, seed=seed, experiments=experiments, backend=pool
+            )
     _show(found)
-    context.exit(_exit_code(found))
-
-
-def _sampled(
-    folder: Path, sample: int, seed: int, experiments: tuple[str, ...], jobs: int | None
-) -> list[Verification]:
-    from symmf.experiment import verify as comparison
-    from symmf.experiment.run import default_jobs
-    from symmf.experiment.run.local_pool import LocalPool
-
-    with LocalPool(jobs or default_jobs()) as pool:
-        return comparison.verify_sample(
-            folder, sample, seed=seed, experiments=experiments, backend=pool
-        )
-
-
-def _exit_code(found: list[Verification]) -> int:
-    from symmf.experiment.verify import Agreement
-
     if any(v.different() for v in found):
-        return 1
-    return 3 if any(v.count(Agreement.MISSING) for v in found) else 0
+        context.exit(1)
+    missing = comparison.Agreement.MISSING
+    context.exit(3 if any(v.count(missing) for v in found) else 0)
 
 
 def _show(found: list[Verification]) -> None:
@@ -171,15 +161,11 @@ def _show(found: list[Verification]) -> None:
         say(f"{one.experiment}: {', '.join(counts)}")
         told = [t for t in one.trials if t.differences or t.reason]
         for trial in told[:SHOWN]:
-            say(_line(trial))
+            why = trial.reason or "; ".join(map(str, trial.differences))
+            say(f"  {trial.key[:12]} {trial.title}: {why}")
         if len(told) > SHOWN:
             say(f"  and {len(told) - SHOWN} more")
         if one.different() and one.environment:
             say("  the environments differ in:")
             for line in one.environment:
                 say(f"    {line}")
-
-
-def _line(trial: TrialVerdict) -> str:
-    said = trial.reason or "; ".join(map(str, trial.differences))
-    return f"  {trial.key[:12]} {trial.title}: {said}"

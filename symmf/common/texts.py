@@ -135,6 +135,17 @@ def markdown_text(text: object) -> str:
     return _BLOCK.sub(r"\1\\\2", shown)
 
 
+def count(n: int, word: str) -> str:
+    """Return a number with its word.
+
+    Examples
+    --------
+    >>> count(1, "trial"), count(2000, "trial")
+    ('1 trial', '2,000 trials')
+    """
+    return f"{n:,} {word}" if n == 1 else f"{n:,} {word}s"
+
+
 def plot_text(text: object) -> str:
     r"""Return text that matplotlib draws as it is: a dollar begins no formula.
 

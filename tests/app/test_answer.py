@@ -100,10 +100,10 @@ def test_the_page_says_what_became_of_units(factors, shown):
 
 def test_stages_are_told_and_timed():
     told = []
-    found = answer(make_task(blobs()), 3, stages=Stages(told.append))
-    assert told == ["clustering", "evidence"]
-    assert list(found.seconds) == told
-    assert min(found.seconds.values()) > 0
+    stages = Stages(told.append)
+    answer(make_task(blobs()), 3, stages=stages)
+    assert told == list(stages.seconds) == ["clustering", "evidence"]
+    assert min(stages.seconds.values()) > 0
 
 
 def test_the_cut_counts_neighbours_in_other_clusters(found):
@@ -142,10 +142,10 @@ def test_groups_have_centres_in_the_units_of_the_data(found):
         assert group.size == rows.sum()
         np.testing.assert_allclose(group.centre, X[rows].mean(axis=0))
         assert set(group.typical) <= set(np.flatnonzero(rows))
-        name, mean, off = group.traits[0]
-        j = found.task.data.names.index(name)
-        assert mean == pytest.approx(X[rows, j].mean())
-        assert off == pytest.approx((mean - X[:, j].mean()) / X[:, j].std())
+        trait = group.traits[0]
+        j = found.task.data.names.index(trait.name)
+        assert trait.mean == pytest.approx(X[rows, j].mean())
+        assert trait.off == pytest.approx((trait.mean - X[:, j].mean()) / X[:, j].std())
 
 
 def test_standardized_columns_have_mean_0_and_deviation_1():

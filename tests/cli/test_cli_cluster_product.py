@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import io
 import re
 
@@ -121,7 +120,8 @@ def test_a_model_refuses_other_columns_damage_and_a_new_k(run, tmp_path):
     code, _, err = run("cluster", "other.csv", "--model", "m.npz")
     assert code == 2
     assert "no column 'income'" in err
-    assert "leave -k out" in run("cluster", "t.csv", "-k", 3, "--model", "m.npz")[2]
+    _, _, err = run("cluster", "t.csv", "-k", 3, "--model", "m.npz")
+    assert "-k belongs to a new clustering; leave it out" in err
     content = (tmp_path / "m.npz").read_bytes()
     (tmp_path / "cut.npz").write_bytes(content[:-200])
     code, _, err = run("cluster", "t.csv", "--model", "cut.npz")
@@ -201,8 +201,10 @@ def test_a_list_of_edges(run, tmp_path):
     names = [int(line.split(",")[0][1:]) for line in text.splitlines()[1:]]
     labels = labels_in(tmp_path / "c.csv")
     assert accuracy(np.array(names) // 20, labels) == 1.0
-    assert "no new rows" in run("cluster", "g.edges", "-k", 2, "--save", "m.npz")[2]
-    assert "Methods for" in run("cluster", "g.edges", "-k", 2, "--method", "kmeans")[2]
+    wrong = {"--save m.npz": "no new rows", "--method kmeans": "methods for graphs"}
+    for option, words in wrong.items():
+        code, _, err = run("cluster", "g.edges", "-k", 2, *option.split())
+        assert (code, words in err) == (2, True)
 
 
 def test_the_page_stands_alone_and_shows_texts_as_texts(run, tmp_path):
@@ -227,33 +229,6 @@ def test_help_shows_each_example_on_a_line_of_its_own(run):
         assert word in out
 
 
-def test_refusals_of_options(run, tmp_path):
-    customers(tmp_path / "t.csv")
-    wrong = {
-        "--report p.txt": "must end in .html",
-        "--save m.pkl": "must end in .npz",
-        "--out a.csv --factor a.csv": "are both",
-        "--set n_clusters=4": "Use -k",
-        "--set tol=2020-99-99": "tol",
-        "--set random_state=&a": "",
-        "--format tabel": "Did you mean 'table'",
-        "--decimal ;": "--decimal is",
-    }
-    for option, words in wrong.items():
-        code, _, err = run("cluster", "t.csv", "-k", 3, *option.split())
-        assert code in (2, 3), option
-        assert words in err, option
-
-
-def test_a_file_that_declares_too_many_rows_is_refused(run, tmp_path):
-    (tmp_path / "huge.mtx").write_text(
-        "%%MatrixMarket matrix coordinate real general\n1000000000 5 1\n1 1 1\n"
-    )
-    code, _, err = run("cluster", "huge.mtx", "-k", 2)
-    assert code in (2, 3)
-    assert "declares a sparse matrix of shape (1000000000, 5)" in err
-
-
 def test_select_shows_the_evidence_and_a_recommendation(run, tmp_path):
     customers(tmp_path / "t.csv")
     args = ("--standardize", "--to", 6, "--lambda", 0, "--lambda", 0.5)
@@ -276,26 +251,6 @@ def test_select_works_on_documents_and_graphs_and_refuses_nonsense(run, tmp_path
     code, _, err = run("select", "s.csv")
     assert code == 2
     assert "too few" in err
-
-
-def test_the_page_shows_the_choice_of_k(run, tmp_path):
-    customers(tmp_path / "t.csv")
-    run("cluster", "t.csv", "--report", "p.html", "--no-stability")
-    page = (tmp_path / "p.html").read_text()
-    assert "How many clusters?" in page
-    assert page.count("<svg") == 4
-
-
-def test_a_lone_carriage_return_does_not_make_a_row(run, tmp_path):
-    rows = [f'"\r=12{i}",{i % 7},{i % 5}' for i in range(20)]
-    (tmp_path / "t.csv").write_text("id,x,y\n" + "\n".join(rows) + "\n")
-    code, _, _ = run(
-        "cluster", "t.csv", "-k", 2, "--id", "id", "--out", "c.csv", "--no-stability"
-    )
-    assert code == 0
-    assert b"\r" not in (tmp_path / "c.csv").read_bytes()
-    with (tmp_path / "c.csv").open(newline="") as file:
-        assert len(list(csv.reader(file))) == 21
 
 
 def test_a_table_with_words_and_holes_keeps_its_encoding_in_a_model(run, tmp_path):
@@ -329,10 +284,3 @@ def test_stop_words_are_left_out_of_english_texts(run, tmp_path):
     _, out, err = run(*arguments, "--stop-words", "none")
     assert "commonest" not in err
     assert "8 terms" in out
-
-
-def test_rows_that_are_all_alike_are_no_two_clusters(run, tmp_path):
-    np.savez_compressed(tmp_path / "z.npz", X=np.zeros((3000, 40)))
-    code, _, err = run("cluster", "z.npz", "-k", 2)
-    assert code == 2
-    assert err.startswith("Error: ")

@@ -18,7 +18,7 @@ def symmf(*arguments):
 def test_configs_are_listed_and_printed(tmp_path):
     listed = symmf("configs").output
     for name in shipped.config_names():
-        assert f"\n{name} " in f"\n{listed}"
+        assert f"\n{name}\t" in listed
     text = shipped.config_path("quickstart").read_text()
     assert symmf("configs", "quickstart").output == text
     target = tmp_path / "mine.yaml"

@@ -86,11 +86,6 @@ def test_verify_goes_on_after_a_damaged_file_and_fails_at_the_end(tmp_path):
     assert caught.value.exit_code == 3
 
 
-def test_verify_of_a_named_missing_file_fails(tmp_path):
-    with pytest.raises(DataError, match="symmf data fetch coil20"):
-        run("verify", "coil20", "--folder", tmp_path)
-
-
 def test_fetch_reports_and_fails_at_the_end(tmp_path, monkeypatch):
     def fetch(spec, _, *, progress):
         assert progress is None
@@ -108,10 +103,6 @@ def test_fetch_reports_and_fails_at_the_end(tmp_path, monkeypatch):
     assert "cifar10: already there" in output
     assert "digits: built in" in output
     assert "clustbench: 2 files downloaded from http://a.org/b to" in output
-
-
-def test_fetch_needs_a_name():
-    assert run("fetch").exit_code == 2
 
 
 def test_fetch_shows_a_bar_on_a_terminal(tmp_path, monkeypatch):
@@ -139,8 +130,3 @@ def test_import_checks_and_says_where(tmp_path):
     assert str(tmp_path / "data/reuters21578/Reuters21578.mat") in output
     with pytest.raises(DataError, match="was not imported"):
         run("import", "tdt2", given, "--folder", tmp_path / "data")
-
-
-def test_help_of_every_command():
-    for command in ("list", "fetch", "verify", "import"):
-        assert run(command, "--help").exit_code == 0
