@@ -54,12 +54,11 @@ def good_files() -> dict[str, bytes]:
     files["edges.txt"] = "\n".join(
         f"{i} {(i * 7) % 12} 1.5" for i in range(24)
     ).encode()
-    keep("a.npy", lambda f: np.save(f, X))
-    keep("f32.npy", lambda f: np.save(f, X.astype("f4")))
-    keep("col.npy", lambda f: np.save(f, np.asfortranarray(X)))
-    keep("big.npy", lambda f: np.save(f, X.astype(">f8")))
-    keep("three.npy", lambda f: np.save(f, X.reshape(3, 4, 5)))
-    keep("o.npy", lambda f: np.save(f, X.astype(object), allow_pickle=True))
+    arrays = {"a": X, "f32": X.astype("f4"), "col": np.asfortranarray(X), "g": G,
+              "big": X.astype(">f8"), "three": X.reshape(3, 4, 5),
+              "o": X.astype(object)}  # fmt: skip
+    for name, array in arrays.items():
+        keep(f"{name}.npy", functools.partial(np.save, arr=array))
     keep("a.npz", lambda f: np.savez(f, X=X, y=y))
     keep("c.npz", lambda f: np.savez_compressed(f, X=X, y=y))
     for layout in ("csr", "csc", "bsr", "coo", "dia"):
@@ -72,34 +71,24 @@ def good_files() -> dict[str, bytes]:
     cells = np.array(["a", 1.5, np.eye(2)], dtype=object)
     keep("cell.mat", lambda f: scipy_io.savemat(f, {"X": X, "c": cells, "s": {"t": 1}}))
     for name, matrix in (("a", X), ("s", S), ("sym", sparse.coo_matrix(G))):
-        symmetry = "symmetric" if name == "sym" else "general"
-        keep(f"{name}.mtx", functools.partial(_save_mtx, matrix, symmetry))
+        keep(f"{name}.mtx", functools.partial(scipy_io.mmwrite, a=matrix))
     files["z.mtx.gz"] = gzip.compress(files["s.mtx"])
-    keep("g.npy", lambda f: np.save(f, G))
 
-    def hdf5(buffer: Any, sparse_too: bool) -> None:
+    C = S.tocsc()
+    for name in ("d.h5", "s73.mat"):
+        buffer = io.BytesIO()
         with h5py.File(buffer, "w") as file:
-            file["X"] = X
             file["y"] = y
-            if sparse_too:
-                del file["X"]
-                C = S.tocsc()
-                group = file.create_group("X")
-                group.attrs["MATLAB_sparse"] = np.uint64(12)
-                group["data"], group["ir"], group["jc"] = C.data, C.indices, C.indptr
-
-    keep("d.h5", lambda f: hdf5(f, sparse_too=False))
-    keep("s73.mat", lambda f: hdf5(f, sparse_too=True))
+            if name == "d.h5":
+                file["X"] = X
+            else:
+                file["X/data"], file["X/ir"], file["X/jc"] = C.data, C.indices, C.indptr
+                file["X"].attrs["MATLAB_sparse"] = np.uint64(12)
+        files[name] = buffer.getvalue()
     frame = pd.DataFrame(X, columns=list("abcde"))
     keep("t.parquet", frame.to_parquet)
     keep("t.xlsx", lambda f: frame.to_excel(f, index=False))
     return files
-
-
-def _save_mtx(matrix: Any, symmetry: str, buffer: Any) -> None:
-    from scipy import io as scipy_io
-
-    scipy_io.mmwrite(buffer, matrix, symmetry=symmetry)
 
 
 def live(case: Case) -> None:

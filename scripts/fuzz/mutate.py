@@ -112,26 +112,15 @@ def exchange(rng: random.Random, tree: Any, values: Sequence[Any]) -> Any:
 
 
 def damage_text(rng: random.Random, text: str) -> str:
-    """Return a text with lines lost, doubled, moved, or values replaced."""
+    """Return a text with lines lost, doubled, moved, indented, or values replaced."""
     lines = text.splitlines()
     for _ in range(rng.randint(1, 3)):
         place = rng.randrange(len(lines) + 1)
-        choice = rng.randrange(6)
         line = lines[place] if place < len(lines) else ""
-        if choice == 0:
-            lines[place : place + 1] = []
-        elif choice == 1:
-            lines[place:place] = [line]
-        elif choice == 2:
-            lines[place:place] = [lines[rng.randrange(len(lines))]] if lines else []
-        elif choice == 3 and ":" in line:
-            lines[place] = f"{line.partition(':')[0]}: {odd_value(rng)}"
-        elif choice == 4:
-            lines[place : place + 1] = [
-                f"{rng.choice(('', '  ', '    '))}{line.strip()}"
-            ]
-        else:
-            lines[place:place] = [
-                f"{line[: rng.randrange(len(line) + 1)]}{odd_value(rng)}"
-            ]
+        value = f"{line.partition(':')[0]}: {odd_value(rng)}"
+        broken = f"{line[: rng.randrange(len(line) + 1)]}{odd_value(rng)}"
+        moved = f"{rng.choice(('', '  ', '    '))}{line.strip()}"
+        other = rng.choice(lines or [""])
+        new = ([], [line, line], [other, line], [value], [moved], [broken, line])
+        lines[place : place + 1] = rng.choice(new)
     return "\n".join(lines) + "\n"

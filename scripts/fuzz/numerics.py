@@ -66,11 +66,8 @@ def _attempt(run: Callable[[], str]) -> int:
         warnings.simplefilter("ignore", kind)
     try:
         wrong = run()
-    except SymmfError as error:
-        print(error)
-        return 2
-    except (ValueError, TypeError) as error:
-        if not _of_scikit_learn(error):
+    except (SymmfError, ValueError, TypeError) as error:
+        if not isinstance(error, SymmfError) and not _of_scikit_learn(error):
             raise
         print(error)
         return 2

@@ -89,7 +89,8 @@ def _page(tallies: Sequence[Tally]) -> str:
 
 What `scripts/fuzz-run` tried and how it ended; the page is made by that command. Every
 case is a function of the part, the seed and its number (how far a run has come when a
-signal meets it depends on the machine too), so the same commands try the same again:
+signal meets it depends on the machine too), so the same commands try the same again,
+in the version that is named at the end for each part:
 
 {commands}
 

@@ -58,17 +58,16 @@ def _damage_file(rng: random.Random, path: Path) -> None:
     elif kind <= 3:
         path.unlink()
         odd_path(rng, path)
-    elif kind == 4 and path.suffix == ".json":
+    elif kind <= 5 and path.suffix == ".json":
         # It may have been damaged before.
         with suppress(ValueError):
             path.write_text(json.dumps(exchange(rng, json.loads(content), _ODD)))
-    elif kind in (4, 5) and path.suffix in (".yaml", ".csv"):
+    elif kind <= 5 and path.suffix in (".yaml", ".csv"):
         text = damage_text(rng, content.decode("utf-8", "replace"))
         path.write_bytes(text.encode("utf-8", "surrogatepass"))
-    elif kind == 6:
-        path.write_bytes(odd_value(rng).encode("utf-8", "surrogatepass"))
-    elif kind == 7:
-        path.write_bytes(rng.choice((b"", b"\0" * 100, b"{}", b"[]", b"null", b"5")))
+    elif kind <= 7:
+        odd = ("", "\0" * 100, "{}", "[]", "null", "5", odd_value(rng))
+        path.write_bytes(rng.choice(odd).encode("utf-8", "surrogatepass"))
     elif path.suffix == ".h5" and kind == 8:
         _edit_record(rng, path)
     else:
