@@ -78,7 +78,7 @@ def _studies(folder: Path, experiments: Sequence[str]) -> dict[str, ExperimentSt
     """Return the experiments of a folder by name, or those asked for."""
     found = {store.name: store for store in list_experiments(folder)}
     for name in experiments:
-        check_name("experiment", name, found)
+        check_name("experiment in the reference study called", name, found)
     return {name: found[name] for name in found if name in (experiments or found)}
 
 
