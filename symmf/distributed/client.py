@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import Any
 
+from symmf.distributed.rows import imported
 from symmf.errors import InputError
 
 CONNECT_SECONDS = 15
@@ -45,7 +46,7 @@ def connected(address: str) -> Iterator[Any]:
         If it is no address, nobody answers there, or ``distributed`` is missing.
     """
     address = check_address(address)
-    distributed = _import()
+    distributed = imported("distributed")
     with _without_library_logs():
         try:
             client = distributed.Client(address, timeout=CONNECT_SECONDS)
@@ -63,7 +64,7 @@ def local_cluster() -> Iterator[Any]:
     """Yield a client of workers on this machine, one process per core."""
     import joblib
 
-    distributed = _import()
+    distributed = imported("distributed")
     with (
         distributed.LocalCluster(
             n_workers=joblib.cpu_count(),
@@ -75,16 +76,6 @@ def local_cluster() -> Iterator[Any]:
         distributed.Client(cluster) as client,
     ):
         yield client
-
-
-def _import() -> Any:
-    try:
-        import distributed
-    except ImportError:
-        raise InputError(
-            "--dask needs the package distributed: pip install 'symmf[dask]'."
-        ) from None
-    return distributed
 
 
 def _no_answer(address: str, error: Exception) -> str:

@@ -18,7 +18,7 @@ import numpy as np
 from symmf.common.notation import FloatArray
 from symmf.common.sandbox import read_in_child
 from symmf.common.validation import check_name
-from symmf.distributed.rows import unreadable
+from symmf.distributed.rows import imported, unreadable
 from symmf.errors import DataError, InputError
 from symmf.io.samples import UserMatrix
 
@@ -57,12 +57,7 @@ def open_lazily(
     DataError, InputError
         If it is none of these, or a package that reads it is missing.
     """
-    try:
-        import dask.array  # noqa: F401
-    except ImportError:
-        raise InputError(
-            "--dask needs the package dask: pip install 'symmf[dask]'."
-        ) from None
+    imported("dask")
     kind, files = _kind_and_files(path)
     if kind == "Parquet":
         return _parquet(path, files, columns, drop, id)
@@ -169,11 +164,8 @@ def parse_schemas(path: Path, files: list[str], id: str | None) -> dict[str, Any
 
 
 def _npy(path: Path, files: list[str]) -> Any:
-    import dask.array as da
-
+    array = imported("dask.array")
     width = _mapped(files[0]).shape[1]
-    # dask's own functions carry no types.
-    array: Any = da
     parts = []
     for file in files:
         mapped = _mapped(file)
@@ -205,12 +197,7 @@ def _mapped(file: str) -> Any:
 
 
 def _zarr(path: Path, variable: str | None) -> Any:
-    try:
-        import zarr
-    except ImportError:
-        raise DataError("Zarr stores need the package zarr: pip install zarr") from None
-    import dask.array as da
-
+    zarr = imported("zarr", "zarr")
     try:
         store = zarr.open(str(path.absolute()), mode="r")
         arrays = dict(store.arrays()) if hasattr(store, "arrays") else {"": store}
@@ -225,8 +212,7 @@ def _zarr(path: Path, variable: str | None) -> Any:
     # A codec of that name would run what is stored.
     if "pickle" in str(arrays[chosen].metadata.to_dict()).lower():
         raise DataError(f"{path} holds pickled objects, which are not read.")
-    from_zarr: Any = da.from_zarr
-    return from_zarr(_matrix(path, arrays[chosen]))
+    return imported("dask.array").from_zarr(_matrix(path, arrays[chosen]))
 
 
 def _matrix(path: Path | str, array: Any) -> Any:

@@ -6,6 +6,7 @@ Nothing here imports dask before it is given something made by it.
 from __future__ import annotations
 
 import asyncio
+import importlib
 import operator
 import sys
 import warnings
@@ -25,10 +26,14 @@ from symmf.linalg.checks import first_not_finite, largest_entry
 _FAN_IN = 8
 
 
-def _dask() -> Any:
-    import dask.base
-
-    return dask
+def imported(package: str, how: str = "'symmf[dask]'") -> Any:
+    """Import a package that is not always there, or say how to install it."""
+    try:
+        return importlib.import_module(package)
+    except ImportError:
+        raise InputError(
+            f"--dask needs the package {package}: pip install {how}"
+        ) from None
 
 
 class Cluster:
@@ -38,12 +43,13 @@ class Cluster:
         distributed = sys.modules.get("distributed")
         self.client: Any = None
         if distributed is not None:
-            used = getattr(_dask().base.get_scheduler(), "__self__", None)
+            scheduler = imported("dask.base").get_scheduler()
+            used = getattr(scheduler, "__self__", None)
             self.client = used if isinstance(used, distributed.Client) else None
 
     def task(self, function: Callable[..., Any], *given: Any, **named: Any) -> Any:
         """Return a task that has not run; values and other tasks may be given."""
-        return _dask().delayed(function, pure=False)(*given, **named)
+        return imported("dask").delayed(function, pure=False)(*given, **named)
 
     def keep(self, tasks: list[Any]) -> list[Any]:
         """Run tasks and leave their results with the workers.
@@ -58,7 +64,8 @@ class Cluster:
     def compute(self, tasks: list[Any]) -> list[Any]:
         """Run tasks and return their results."""
         if self.client is None:
-            return list(self._tell(lambda given: _dask().compute(*given), tasks))
+            dask = imported("dask")
+            return list(self._tell(lambda given: dask.compute(*given), tasks))
         client = self.client
         return list(self._tell(lambda given: client.compute(given, sync=True), tasks))
 

@@ -163,6 +163,7 @@ def choose_columns(
         names=names,
         ids=None if ids is None else [ids[i] for i in rows],
         id_name=table.names[id_at[0]] if id_at else "row",
+        dates=[n for n, f in zip(names, left, strict=True) if f.kind == "dates"],
         kept=table.kept(rows) if keep else None,
         comma=table.comma,
         notes=notes,

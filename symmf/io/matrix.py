@@ -95,11 +95,11 @@ def read_matrix(
         text = sources.decode(source, encoding)
         lines = kind == "table" and format is None and source.ending in sources.LINES
         kind = "text" if lines and are_documents(text) else kind
-    if kind not in ("table", "sheet"):
-        options = {"id": id, "columns": columns, "drop": drop, "keep-columns": keep}
-        for name, value in options.items():
-            if value:
-                raise InputError(f"--{name} is for tables; this is read as {kind}.")
+    chosen: dict[str, Any] = {"id": id, "columns": columns, "drop": drop, "keep": keep}
+    given = [name for name, value in chosen.items() if value]
+    if given and kind not in ("table", "sheet"):
+        option = given[0].replace("keep", "keep-columns")
+        raise InputError(f"--{option} is for tables; this is read as {kind}.")
     if kind == "images":
         check_number("--image-size", image_side, least=12, whole=True, most=256)
         X, names = read_images(path, side=image_side)
@@ -119,17 +119,9 @@ def read_matrix(
         if edges:
             found = graph_of(table)
         else:
-            found = choose_columns(
-                table,
-                id=id,
-                columns=columns,
-                drop=drop,
-                labels=inside,
-                points=format == "table",
-                missing=missing,
-                categories=categories,
-                keep=keep,
-            )
+            chosen |= {"missing": missing, "categories": categories}
+            points = format == "table"
+            found = choose_columns(table, labels=inside, points=points, **chosen)
     if apart is not None:
         return found.with_labels(str(apart), read_labels(apart, found.n))
     if inside is not None and found.y is None:

@@ -33,6 +33,8 @@ class UserMatrix:
         Names of the rows; ``id_name`` says what they are.
     stop_words : {"english", "none"} or None
         What was asked for documents.
+    dates : list of str
+        Names of the columns that were read as dates, in days since 1970.
     kept : list of list of str or None
         All cells of the table, the names first, if they were asked for.
     comma : bool
@@ -50,6 +52,7 @@ class UserMatrix:
     classes: list[str] = field(default_factory=list)
     documents: list[str] | None = None
     stop_words: str | None = None
+    dates: list[str] = field(default_factory=list)
     kept: list[list[str]] | None = None
     comma: bool = False
     notes: list[str] = field(default_factory=list)

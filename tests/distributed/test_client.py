@@ -28,9 +28,8 @@ def test_addresses_as_schedulers_print_them_are_taken(given_address, address):
 @pytest.mark.parametrize(
     "address",
     [
-        *("", "  ", "tcp://", "tcp://node", "node", "foo://node:1", "ucx://node:1"),
-        *("tcp://node:0", "tcp://node:65536", "tcp://node:x", "tcp://node:²", "/tmp"),
-        *("inproc://", "http://node:80/x", "tcp://a b:1", "tcp://user@node:1"),
+        *("", "node", "foo://node:1", "tcp://node:0", "tcp://node:65536"),
+        *("tcp://node:²", "http://node:80/x", "tcp://a b:1", "tcp://user@node:1"),
     ],
 )
 def test_other_addresses_are_refused_with_an_example(address):

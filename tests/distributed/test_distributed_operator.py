@@ -78,11 +78,3 @@ def test_same_factor_to_rounding(documents) -> None:
     ]
     np.testing.assert_allclose(fits[0].H, fits[1].H, atol=1e-9)
     np.testing.assert_allclose(fits[0].error, fits[1].error, rtol=1e-9)
-
-
-def test_takes_a_dask_array() -> None:
-    array = pytest.importorskip("dask.array")
-    X = np.random.default_rng(3).random((50, 8))
-    far = DistributedGram(array.from_array(X, chunks=(20, 4)))
-    near = build_similarity(X, "centred_cosine")
-    np.testing.assert_allclose(far.toarray(), near.toarray(), atol=1e-12)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import builtins
+import sys
 
 import numpy as np
 import pandas as pd
@@ -123,16 +123,10 @@ def test_zarr(tmp_path) -> None:
 
 def test_zarr_that_is_absent_is_a_sentence(tmp_path, monkeypatch) -> None:
     (tmp_path / "zarr.json").write_text("{}")
-    real = builtins.__import__
-
-    def without(name, *rest, **named):
-        if name == "zarr":
-            raise ImportError(name)
-        return real(name, *rest, **named)
-
-    monkeypatch.setattr(builtins, "__import__", without)
-    with pytest.raises(DataError, match="pip install zarr"):
-        open_lazily(tmp_path)
+    for package, how in (("zarr", "zarr"), ("dask", r"'symmf\[dask\]'")):
+        monkeypatch.setitem(sys.modules, package, None)
+        with pytest.raises(InputError, match=f"pip install {how}"):
+            open_lazily(tmp_path)
 
 
 def test_refusals(tmp_path, parquet, table) -> None:
