@@ -3,6 +3,7 @@
 import pickle
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy import sparse
 from sklearn.datasets import make_blobs
@@ -85,6 +86,20 @@ def test_clear_clusters_are_told_to_be_clear():
     assert found.stability > 0.95
     assert found.silhouette > 0.6
     assert "K = 4 was chosen" in found.number
+
+
+def test_stability_of_words_is_that_of_the_same_similarity():
+    rng, y = np.random.default_rng(1), np.repeat([0, 1, 2], 40)
+    words = np.array(list("abc"))[y]
+    table = pd.DataFrame(
+        {
+            name: np.where(rng.random(120) < 0.1, rng.choice(words, 120), words)
+            for name in ("colour", "shape", "size", "taste")
+        }
+    ).assign(weight=y + rng.normal(size=120))
+    found = SymMF(3, random_state=0).fit(table).evidence_
+    assert found.structure is None
+    assert found.stability > 0.9
 
 
 def test_memberships_sum_to_one_and_follow_the_labels(fitted, touching):

@@ -24,6 +24,7 @@ from symmf.clustering.symmf.number import (
     sample_of,
 )
 from symmf.clustering.symmf.outliers import outlier_scores
+from symmf.clustering.symmf.recipe import Recipe, recipe_of_columns
 from symmf.clustering.symmf.structure import LARGEST, MOST
 from symmf.common.notation import AnyMatrix, FloatArray
 from symmf.distributed.rows import DistributedRows
@@ -33,7 +34,6 @@ from symmf.features.columns import MixedColumns
 if TYPE_CHECKING:
     from symmf.clustering.labels.assign import Assignment
     from symmf.clustering.symmf.prepare import NewPoints
-    from symmf.clustering.symmf.recipe import Recipe
 
 T = TypeVar("T")
 _ROWS_GONE = (
@@ -119,6 +119,16 @@ class Interpretable:
 
         For comparing parameters with each other, as ``GridSearchCV`` does. It is high
         on data without clusters too; ``evidence_`` is what to believe.
+
+        Parameters
+        ----------
+        X : (n, m) array, frame or scipy sparse matrix
+        y : ignored
+
+        Returns
+        -------
+        float
+            Between -1 and 1; -1 where all rows are in one cluster.
         """
         check_is_fitted(self)
         H = self._extend(X)
@@ -169,6 +179,12 @@ class Interpretable:
         model: Any = clone(self)
         options = {**(self.label_options or {}), "noise": False}
         model.set_params(n_clusters=self.n_clusters_, label_options=options, verbose=0)
+        if self._encoder is not None:
+            # The rows are encoded already: what made the similarity goes with them.
+            name, how = recipe_of_columns(
+                self._encoder, self.similarity, self.similarity_options
+            )
+            model.set_params(similarity=name, similarity_options=how)
 
         def cluster(part: Any, seed: int) -> Any:
             model.set_params(random_state=seed)

@@ -87,7 +87,8 @@ class Selection(Evidence):
         )
         styles = {"score / largest": "o-", "silhouette": "^:", "stability": "s--"}
         for name in shown.columns.intersection(list(styles), sort=False):
-            ax.plot("n_clusters", name, styles[name], data=shown, markersize=4)
+            k, values = shown["n_clusters"], shown[name]
+            ax.plot(k, values, styles[name], label=name, markersize=4)
         ax.axvline(self.best, color="0.6", zorder=0)
         ax.locator_params(axis="x", integer=True)
         ax.set_xlabel("number of clusters")
