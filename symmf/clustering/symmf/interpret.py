@@ -52,6 +52,8 @@ class Interpretable:
         n_clusters_: int
         n_landmarks_: int | None
         n_clusters: Any
+        similarity: str
+        similarity_options: dict[str, Any] | None
         label_options: dict[str, Any] | None
         _assignment: Assignment
         _new_points: NewPoints
