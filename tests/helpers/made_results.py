@@ -114,6 +114,26 @@ def write(
     return here
 
 
+def scored(folder, name, role, entries, score, *, dataset="coil20", **keys):
+    """Write an experiment with the AC that ``score`` gives: (entry, K, lambda, trial).
+
+    ``ks``, ``n_trials`` and ``weights`` say for which; other keys go to its file.
+    """
+    ks, n_trials = keys.pop("ks", (2,)), keys.pop("n_trials", 5)
+    weights = keys.pop("weights", ("",))
+    rows = [
+        trial_row(name, dataset, k, t, e, score(e, k, w, t), **{"lambda": w})
+        for e in entries
+        for k in ks
+        for w in weights
+        for t in range(n_trials)
+    ]
+    asked = {"n_clusters": list(ks), "trials": n_trials, "methods": entries}
+    traces = keys.pop("traces", ())
+    config = {"name": name, "role": role, "dataset": dataset, **asked, **keys}
+    return write(folder, config, rows, traces)
+
+
 def table_experiment(
     folder: Path,
     name="coil20",

@@ -9,9 +9,8 @@ from helpers.made_results import (
     entry,
     lambda_experiment,
     regularization_experiment,
+    scored,
     table_experiment,
-    trial_row,
-    write,
 )
 from helpers.made_traces import convergence_experiment, full
 
@@ -232,18 +231,12 @@ def test_stability_compares_rows_with_the_same_k_only(tmp_path: Path) -> None:
 def test_the_regulariser_is_judged_on_the_shared_graph_too(tmp_path: Path) -> None:
     regularization_experiment(tmp_path, gain=0.01, n_trials=6)
     e = entry("symmf", name="closed_form", label="Ours (closed form)", primary=True)
-    rows = [
-        trial_row(
-            *("coil20_graph", "coil20", k, t, e, 0.8 - 0.1 * (weight > 0) + 0.001 * t),
-            **{"lambda": weight},
-        )
-        for k in (2, 10, 20)
-        for weight in (0, 0.5)
-        for t in range(6)
-    ]
-    config = {"name": "coil20_graph", "role": "equal_terms", "dataset": "coil20",
-              "n_clusters": [2, 10, 20], "trials": 6, "methods": [e]}  # fmt: skip
-    write(tmp_path, config, rows)
+
+    def score(_e, _k, weight: float, t: int) -> float:
+        return 0.8 - 0.1 * (weight > 0) + 0.001 * t
+
+    asked = {"ks": (2, 10, 20), "weights": (0, 0.5), "n_trials": 6}
+    scored(tmp_path, "coil20_graph", "equal_terms", [e], score, **asked)
     decision = regulariser_helps(load_results(tmp_path))
     assert decision.verdict is ClaimVerdict.HOLDS
     assert decision.equal_terms is ClaimVerdict.DOES_NOT_HOLD
@@ -336,18 +329,12 @@ def test_the_best_lambda_is_compared_between_data_sets(
     places = (("coil20", 5, 0.1), ("reuters21578", 12, 1.0), ("tdt2", 10, 10.0))
     for name, k, best in places:
         peak = best if shift or name == "tdt2" else 0.1
-        rows = [
-            trial_row(
-                *(f"lambda_{name}", name, k, t, e),
-                0.5 + 0.1 * (weight == peak) + 0.01 * t,
-                **{"lambda": weight},
-            )
-            for weight in (0.0, 0.1, 1.0, 10.0)
-            for t in range(5)
-        ]  # fmt: skip
-        config = {"name": f"lambda_{name}", "role": "sensitivity", "dataset": name,
-                  "n_clusters": [k], "trials": 5, "methods": [e]}  # fmt: skip
-        write(tmp_path, config, rows)
+
+        def score(_e, _k, weight: float, t: int, peak=peak) -> float:
+            return 0.5 + 0.1 * (weight == peak) + 0.01 * t
+
+        asked = {"ks": (k,), "weights": (0.0, 0.1, 1.0, 10.0), "dataset": name}
+        scored(tmp_path, f"lambda_{name}", "sensitivity", [e], score, **asked)
     decision = lambda_depends(load_results(tmp_path))
     assert decision.verdict == verdict
     assert "+0.100 (+0.100 to +0.100)" in decision.details[-1]

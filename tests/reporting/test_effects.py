@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from helpers.made_results import entry, trial_row, write
+from helpers.made_results import entry, scored
 
 from symmf.reporting.results import load_results
 from symmf.reporting.tables.effects import effects_table
@@ -20,41 +19,8 @@ TRIALS = 5
 LUCK = tuple(np.linspace(0, 0.2, TRIALS))
 
 
-def experiment(
-    folder: Path,
-    name: str,
-    role: str,
-    entries: list[dict[str, Any]],
-    score: Callable[[dict[str, Any], Any, int], float],
-    *,
-    weights: tuple[Any, ...] = ("",),
-    traces: Any = (),
-) -> None:
-    """Write an experiment on COIL-20, K = 2; ``score`` of (entry, lambda, trial)."""
-    rows = [
-        trial_row(name, "coil20", 2, t, e, score(e, w, t), **{"lambda": w})
-        for e in entries
-        for w in weights
-        for t in range(TRIALS)
-    ]
-    config = {
-        "name": name,
-        "role": role,
-        "dataset": "coil20",
-        "n_clusters": [2],
-        "trials": TRIALS,
-        "methods": entries,
-    }
-    write(folder, config, rows, traces)
-
-
-def constant(
-    base: float, luck: tuple[float, ...] = (0.0,) * TRIALS
-) -> Callable[[dict[str, Any], Any, int], float]:
-    def score(_entry: dict[str, Any], _weight: Any, trial: int) -> float:
-        return base + luck[trial]
-
-    return score
+def constant(base: float, luck: tuple[float, ...] = (0.0,) * TRIALS):
+    return lambda _e, _k, _weight, trial: base + luck[trial]
 
 
 def unlabelled(name: str, parameters: dict[str, Any]) -> dict[str, Any]:
@@ -81,10 +47,10 @@ def factorial_entries() -> list[dict[str, Any]]:
 
 def factorial(folder: Path, entries: list[dict[str, Any]]) -> None:
     name, weights = "factorial_coil20", (0.0, 0.5)
-    experiment(folder, name, "factorial", entries, planted, weights=weights)
+    scored(folder, name, "factorial", entries, planted, weights=weights)
 
 
-def planted(e: dict[str, Any], weight: float, trial: int) -> float:
+def planted(e: dict[str, Any], _k: int, weight: float, trial: int) -> float:
     """A score that is a sum of known effects and of the luck of the draw."""
     given = e["parameters"]
     options = given.get("solver_options", {})
@@ -161,7 +127,7 @@ def test_sets_show_scores_and_the_share_of_rises(tmp_path: Path) -> None:
         for t in range(TRIALS)
         for i, error in enumerate(values)
     ]
-    experiment(tmp_path, "sets_coil20", "sets", entries, constant(0.8), traces=traces)
+    scored(tmp_path, "sets_coil20", "sets", entries, constant(0.8), traces=traces)
     table = sets_table(load_results(tmp_path))
     assert table.rows[0][:4] == ("COIL-20", "No constraint", "0.720", "0.800")
     assert [row[-1] for row in table.rows] == ["0.0%", "50.0%"]
@@ -170,9 +136,7 @@ def test_sets_show_scores_and_the_share_of_rises(tmp_path: Path) -> None:
 def test_sets_on_other_data_come_last(tmp_path: Path) -> None:
     e = entry("symmf", name="none", label="None", paper_row="none")
     for name, data in (("a", "digits"), ("b", "coil20")):
-        rows = [trial_row(name, data, 2, t, e, 0.8) for t in range(TRIALS)]
-        config = {"name": name, "role": "sets", "dataset": data, "n_clusters": [2]}
-        write(tmp_path, {**config, "trials": TRIALS, "methods": [e]}, rows)
+        scored(tmp_path, name, "sets", [e], constant(0.8), dataset=data)
     table = sets_table(load_results(tmp_path))
     assert [row[0] for row in table.rows] == ["COIL-20", "digits"]
 
@@ -188,7 +152,7 @@ def test_repeated_entries_stand_beside_those_of_the_study(tmp_path: Path) -> Non
         ("published_coil20", "as_published", again, 0.53),
         ("heldout_coil20", "held_out", other, 0.6),
     ):
-        experiment(tmp_path, name, role, [e], constant(base, LUCK))
+        scored(tmp_path, name, role, [e], constant(base, LUCK))
     table = again_table(load_results(tmp_path))
     ac = [row for row in table.rows if row[3] == "AC"]
     held, published = ac

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from helpers.made_results import entry, trial_row, write
+from helpers.made_results import entry, scored
 
 from symmf.reporting.results import load_results
 from symmf.reporting.verdicts.inputs import (
@@ -34,19 +34,12 @@ def experiment(folder: Path, name: str, role: str, ac) -> None:
     """Write COIL-20 at two K; ``ac`` gives the score of an entry at a lambda."""
     weights = (0.0, 0.5) if role == "equal_terms" else (0.5,)
     entries = [RELEASED_ENTRY, CLOSED_ENTRY, UNIT_ENTRY, *OTHERS]
-    rows = [
-        trial_row(
-            name, "coil20", k, t, e, ac(e["name"], weight) + 0.001 * (t % 3) * weight,
-            **{"lambda": weight},
-        )
-        for e in entries
-        for weight in (weights if e["method"] == "symmf" else (0.5,))
-        for k in (2, 10)
-        for t in range(6)
-    ]  # fmt: skip
-    config = {"name": name, "role": role, "dataset": "coil20", "n_clusters": [2, 10],
-              "trials": 6, "methods": entries}  # fmt: skip
-    write(folder, config, rows)
+
+    def score(e, _k, weight: float, t: int) -> float:
+        return ac(e["name"], weight) + 0.001 * (t % 3) * weight
+
+    asked = {"ks": (2, 10), "n_trials": 6, "weights": weights}
+    scored(folder, name, role, entries, score, **asked)
 
 
 def on_graph(name: str, weight: float) -> float:

@@ -119,7 +119,7 @@ def auto_columns(frame: pd.DataFrame) -> list[Column]:
     digits = {"f": 4, "i": 0, "u": 0}
     return [
         Column(key=key, title=key.replace("_", " "), digits=digits.get(kind.kind))
-        for key, kind in frame.dtypes.items()
+        for key, kind in zip(map(str, frame.columns), frame.dtypes, strict=True)
     ]
 
 

@@ -199,7 +199,7 @@ def _embedding(picture: Illustration, title: str) -> Drawing:
         experiment=picture.experiment.name,
         figure=canvas(6.8, 3.2),
         data=pd.DataFrame(Y, columns=["first", "second"]).assign(
-            **{"class": [names[c] for c in classes], "cluster": clusters}
+            **{"class": np.array(names)[classes], "cluster": clusters}
         ),
     )
     left, right = drawing.figure.subplots(1, 2, sharex=True, sharey=True)

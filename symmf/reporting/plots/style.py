@@ -81,6 +81,10 @@ LOOKS: dict[str, Look] = {
     "symnmf_anls": Look(SKY, "D"),
     "admm": Look(ORANGE, "^"),
     "procrustes": Look(OCHRE, "P"),
+    "coordinate_descent": Look(SKY, "s"),
+    "bsum": Look(OCHRE, "X"),
+    "pgncg": Look(INK, "H"),
+    "snmpbb": Look(GREY, "8"),
 }
 _SPARE = tuple(
     Look(color, marker)

@@ -46,7 +46,8 @@ def grid_panels(results: Results, at_least: int = 3) -> list[WeightGrid]:
     for experiment in results.subjects:
         good = experiment.trials[experiment.trials["status"] == "ok"]
         weights = good.groupby(["n_clusters", "method"])["lambda"].nunique()
-        counts = sorted({k for (k, _), n in weights.items() if n >= at_least})
+        most = weights.groupby("n_clusters").max()
+        counts = [int(str(k)) for k in most[most >= at_least].index]
         found += [WeightGrid(experiment=experiment, n_clusters=k) for k in counts]
     order = {CellKey(*key): index for index, key in enumerate(PAPER_PANELS)}
     chosen = [panel for panel in found if panel.key in order] or found

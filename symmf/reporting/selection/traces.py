@@ -120,7 +120,7 @@ def rises(experiment: Experiment, method: str, y: str) -> tuple[int, int, int]:
 def trials_of(traces: pd.DataFrame, x: str, y: str) -> dict[int, Trace]:
     """Return the (x, y) arrays of every trial, finite values only."""
     out: dict[int, Trace] = {}
-    known = traces[np.isfinite(traces[[x, y]].astype(float)).all(axis=1)]
+    known = traces[np.isfinite(traces[x].astype(float) + traces[y].astype(float))]
     for trial, group in known.sort_values("iteration").groupby("trial"):
         xs, ys = (group[name].to_numpy(dtype=float) for name in (x, y))
         out[int(str(trial))] = xs, np.maximum(ys, FLOOR)

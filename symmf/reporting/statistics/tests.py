@@ -131,12 +131,12 @@ def pairwise(rows: Sequence[Row], metric: str) -> pd.DataFrame:
     the paper's rows; further readings and controls form a family of their own.
     """
     proposed = next((row for row in rows if row.proposed), None)
-    others = [row for row in rows if proposed and row is not proposed]
+    others = [(proposed, row) for row in rows if proposed and row is not proposed]
     records: list[dict[str, Any]] = []
     for key in cell_keys(rows):
         for primary in (True, False):
-            group = [row for row in others if row.primary == primary]
-            found = (_comparison(proposed, row, key, metric) for row in group)
+            group = [pair for pair in others if pair[1].primary == primary]
+            found = (_comparison(*pair, key, metric) for pair in group)
             family = [record for record in found if record]
             tested = [record for record in family if not record["refused"]]
             adjusted = holm([record["p"] for record in tested])
@@ -163,11 +163,9 @@ def pairwise_by_input(results: Results, metric: str) -> pd.DataFrame:
     return stacked(frames)
 
 
-def _comparison(
-    proposed: Row | None, row: Row, key: CellKey, metric: str
-) -> dict[str, Any]:
+def _comparison(proposed: Row, row: Row, key: CellKey, metric: str) -> dict[str, Any]:
     """Return the line of two rows in a cell; empty without trials that both have."""
-    ours, other = proposed and proposed.cells.get(key), row.cells.get(key)
+    ours, other = (each.cells.get(key) for each in (proposed, row))
     if ours is None or other is None or row.oracle:
         return {}
     left, right = paired_values(ours, other)

@@ -51,8 +51,8 @@ def pairwise_words(tests: pd.DataFrame) -> list[str]:
         words.append(TEXTS["refused"].format(n=total - len(tests), total=total))
     if not len(tests):
         return words
-    for name, group in tests.groupby("input", sort=False):
-        words.append(_on_input(str(name), group))
+    by_input = tests.groupby("input", sort=False)
+    words += [_on_input(str(name), group) for name, group in by_input]
     few = tests[tests["n_pairs"].map(smallest_p) * tests["family"] > ALPHA]
     said = {
         "n": len(few),

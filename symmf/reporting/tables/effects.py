@@ -83,11 +83,10 @@ def effects_table(results: Results) -> PlainTable:
     lines, records = [], []
     for change in CHANGES:
         found = [_effect(scores[metric], metric, change) for metric in METRIC_TITLES]
-        known = [record for record in found if record]
-        texts = [form.format_map(record) for record in known for form in SHOWN.values()]
-        if known:
+        if all(found):
+            texts = (form.format_map(each) for each in found for form in SHOWN.values())
             lines.append((change.title, change.condition, *texts))
-        records += known
+            records += found
     heads = [head or title for title in METRIC_TITLES.values() for head in SHOWN]
     experiments = ", ".join(e.name for e in results.of(Role.FACTORIAL))
     return PlainTable(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections.abc import Mapping
 from pathlib import Path
 from statistics import fmean
 
@@ -15,6 +15,7 @@ from symmf.reporting.selection.arms import Arm, arms
 from symmf.reporting.statistics.intervals import bounds, signed
 from symmf.reporting.tables.effects import effects_table
 from symmf.reporting.tables.model import DIGITS
+from symmf.reporting.verdicts import claims
 from symmf.reporting.verdicts.claims import ledger
 from symmf.reporting.verdicts.decision import ClaimVerdict
 from symmf.reporting.verdicts.scores import best_means, significant_differences
@@ -28,7 +29,7 @@ _PROPOSED = {
     Role.INNER_PRODUCTS: "converged on the same inner products",
     Role.EQUAL_TERMS: "converged on the common graph",
 }
-_PLURAL = {
+_PLURAL: dict[str, str] = {
     ClaimVerdict.HOLDS: "hold",
     ClaimVerdict.PARTLY: "hold partly",
     ClaimVerdict.DOES_NOT_HOLD: "do not hold",
@@ -41,22 +42,24 @@ def findings(results: Results) -> list[str]:
     tally = counts(compare(results))
     if not any(n for verdict, n in tally.items() if verdict != "not run"):
         return []
-    decided = [each for each in ledger(results) if not each.claim.proved]
-    proved = [each for each in ledger(results) if each.claim.proved]
-    own = Counter(each.verdict for each in decided)
-    equal = Counter(e.decision.equal_terms for e in decided if e.decision.equal_terms)
-    checked = Counter(each.verdict for each in proved)
+    decided = ledger(results)
+    own, proved = (claims.counts(decided, proved=kind) for kind in (False, True))
+    equal = claims.equal_counts(decided)
+    means = ", ".join(
+        f"{ac:.3f} / {nmi:.3f} {name}"
+        for name, (ac, nmi) in proposed_means(results).items()
+    )
     said = [
         *map(arm_sentence, arms(results)),
-        _means_sentence(results),
-        f"Of {own.total()} claims of the paper, in its own setting: {_claims(own)}; "
-        f"of {equal.total()} that compare, on equal terms: {_claims(equal)}.",
+        f"Mean AC / NMI of the proposed method over the cells: {means}.",
+        f"Of {sum(own.values())} claims of the paper, in its own setting: "
+        f"{_claims(own)}; of {sum(equal.values())} that compare, on equal terms: "
+        f"{_claims(equal)}.",
     ]
-    if checked[ClaimVerdict.CANNOT] < len(proved):
-        said.append(
-            f"Of {len(proved)} theorems and remarks, checked with numbers: "
-            f"{_claims(checked)}."
-        )
+    n_proved = sum(proved.values())
+    if proved[ClaimVerdict.CANNOT] < n_proved:
+        checked = "theorems and remarks, checked with numbers"
+        said.append(f"Of {n_proved} {checked}: {_claims(proved)}.")
     return [
         *said,
         *effect_sentences(results),
@@ -98,32 +101,23 @@ def arm_sentence(arm: Arm) -> str:
     return f"{arm.title[0].upper()}{arm.title[1:]}: {said or 'too few trials'}."
 
 
-def _means_sentence(results: Results) -> str:
-    means = proposed_means(results)
-    shown = ", ".join(
-        f"{ac:.3f} / {nmi:.3f} {name}" for name, (ac, nmi) in means.items()
-    )
-    return f"Mean AC / NMI of the proposed method over the cells: {shown}."
-
-
 def proposed_means(results: Results) -> dict[str, tuple[float, float]]:
     """Return mean AC and NMI of the proposed method, published ones first."""
     values = published_values()
     published = values[values["row"] == PROPOSED].groupby("metric")["value"].mean()
     means = {"published": (published["ac"], published["nmi"])}
     for arm in arms(results):
-        rows = [arm.proposed(metric) for metric in ("ac", "nmi")]
-        cells = [[cell.mean for cell in row.cells.values()] for row in rows if row]
-        if len(cells) == len(rows):
-            ac, nmi = (fmean(each) for each in cells)
-            means[_PROPOSED[arm.role]] = (ac, nmi)
+        ac, nmi = (arm.proposed(metric) for metric in ("ac", "nmi"))
+        if ac and nmi:
+            ac_mean, nmi_mean = (
+                fmean(cell.mean for cell in row.cells.values()) for row in (ac, nmi)
+            )
+            means[_PROPOSED[arm.role]] = ac_mean, nmi_mean
     return means
 
 
-def _claims(found: Counter[ClaimVerdict]) -> str:
-    return listed(
-        {str(v) if found[v] == 1 else plural: found[v] for v, plural in _PLURAL.items()}
-    )
+def _claims(found: Mapping[str, int]) -> str:
+    return listed({v if n == 1 else _PLURAL[v]: n for v, n in found.items()})
 
 
 def audit_sentences(folder: Path) -> list[str]:

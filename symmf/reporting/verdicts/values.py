@@ -159,14 +159,14 @@ def compare(results: Results) -> pd.DataFrame:
                 if row.paper_row:
                     found.setdefault((metric, row.paper_row, key), []).append(cell)
     records: list[dict[str, object]] = []
-    for (metric, row, key), value in published_by_cell().items():
+    for (metric, name, key), value in published_by_cell().items():
         ceiling = ceilings(results, metric).get(key)
         shared: dict[str, object] = {
-            **dict(zip(COLUMNS[:5], [metric, row, *key, value], strict=True)),
+            **dict(zip(COLUMNS[:5], [metric, name, *key, value], strict=True)),
             **_beside_ceiling(ceiling, value),
         }
         # Trials that two experiments share are those of the main one.
-        known = found.get((metric, row, key), [])
+        known = found.get((metric, name, key), [])
         here = _once(sorted(known, key=lambda cell: cell.reading.apart != ""))
         first = next((cell for cell in here if cell.reading.primary), None)
         records.append(

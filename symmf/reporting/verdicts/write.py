@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import itertools
+from collections import Counter
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 
@@ -65,8 +64,8 @@ def write_study(study: Study, folder: Path) -> tuple[list[str], list[Path]]:
             ],
         }
         written += _write(folder, "compare", beside, _page("study.md.j2", facts))
-        said = beside["verdict"].value_counts().to_dict()
-        words.append(f"Published values: {listed(said)}.")
+        said = Counter(map(str, beside["verdict"]))
+        words.append(f"Published values: {listed(dict(said.most_common()))}.")
     return words, written
 
 
@@ -81,23 +80,13 @@ def write_comparison(
     comparison: pd.DataFrame, results: Results, folder: Path
 ) -> list[Path]:
     """Write ``compare.csv`` and ``compare.md``; return the paths."""
-    total = counts(comparison)
-    known = primary(comparison)
+    ordered = comparison.sort_values("n_clusters", kind="stable")
+    known = primary(ordered)
     known = known[known["beside_ceiling"] != ""]
     above = known[known["beside_ceiling"] != Reach.WITHIN]
-    sections: list[tuple[str, Any]] = []
-    ordered = comparison.sort_values("n_clusters", kind="stable")
-    parts = dict([*ordered.groupby(["metric", "dataset"])])
-    for (metric, title), (dataset, name) in itertools.product(
-        METRIC_TITLES.items(), DATASET_TITLES.items()
-    ):
-        lines = parts[metric, dataset].to_dict("records")
-        sections.append((f"{title}, {name}", lines))
-    places = list(dict.fromkeys(zip(known["metric"], known["dataset"], strict=True)))
     facts = {
         "rule": RULE,
-        "counts": total,
-        "listed": ", ".join(f"{n} {verdict}" for verdict, n in total.items()),
+        "counts": counts(comparison),
         "changes": inputs.changes(results),
         "input_rule": inputs.RULE,
         "input_words": inputs.input_words(results),
@@ -105,11 +94,8 @@ def write_comparison(
         "ceiling_rule": CEILING_RULE,
         "n_known": len(known),
         "n_clear": int((above["beside_ceiling"] == Reach.CLEARLY_ABOVE).sum()),
-        "above": sorted(
-            above.to_dict("records"),
-            key=lambda v: (places.index((v["metric"], v["dataset"])), v["n_clusters"]),
-        ),
-        "sections": sections,
+        "above": above.to_dict("records"),
+        "values": ordered.to_dict("records"),
         "metrics": METRIC_TITLES,
         "datasets": DATASET_TITLES,
         "rows": ROWS,
