@@ -120,5 +120,7 @@ def _traits(task: Task, centre: FloatArray, off: FloatArray) -> list[Trait]:
     for j in np.argsort(-np.abs(off), kind="stable")[:_TRAITS]:
         mean = float(centre[j])
         shown = f"{mean:.0%}" if names[j] in levels else shown_number(mean)
+        if names[j] in task.data.dates and int(mean):  # else times of a day
+            shown = str(np.datetime64(int(mean), "D"))
         found.append(Trait(names[j], mean, float(off[j]), shown))
     return found

@@ -59,6 +59,7 @@ def test_noise_is_not_told_to_be_clusters_by_any_method(method):
     task = make_task(UserMatrix(X=X, y=None), method=method)
     noise = answer(task, 5)
     assert noise.evidence.verdict == "none"
+    assert noise.evidence.number.startswith("If there must be clusters, K = ")
     page = render_page(noise, title="noise", command="symmf cluster noise.csv -k 5")
     assert "No evidence for these clusters" in page
     assert "relative error" not in page
@@ -146,6 +147,15 @@ def test_groups_have_centres_in_the_units_of_the_data(found):
         j = found.task.data.names.index(trait.name)
         assert trait.mean == pytest.approx(X[rows, j].mean())
         assert trait.off == pytest.approx((trait.mean - X[:, j].mean()) / X[:, j].std())
+
+
+def test_means_of_dates_are_dates():
+    X = np.add(blobs().X, [18600, 0, 0, 0])
+    data = UserMatrix(X=X, names=["day", "b", "c", "d"], dates=["day"])
+    groups = answer(make_task(data), 3, check_stability=False).groups
+    days = [t.shown for group in groups for t in group.traits if t.name == "day"]
+    assert days
+    assert all(day.startswith("2020-12-") for day in days)
 
 
 def test_standardized_columns_have_mean_0_and_deviation_1():

@@ -124,7 +124,8 @@ class Evidence:
         if self.best is None:
             return ""
         second = "" if self.runner_up is None else f"; second best: {self.runner_up}"
-        if self.chosen and self.n_clusters == 1:
+        none = self.structure is not None and self.structure.verdict == "none"
+        if none or (self.chosen and self.n_clusters == 1):
             if self.best == 1:
                 return ""
             return f"If there must be clusters, K = {self.best} scores best{second}."
