@@ -29,7 +29,7 @@ _ALL = (
     Part("results", "damaged results folders, by all that read them", 5, 240),
     Part("numerics", "odd numbers and parameters, by clusterers, factorize", 80, 5000),
     Part("metamorphic", "changes that mean nothing: the clusters stay", 10, 2000),
-    Part("hostile", "names that are markup, formulas, escapes; planted modules", 8,
+    Part("hostile", "names that are markup, formulas, escapes; planted modules", 4,
          2000),
     Part("kills", "SIGKILL of runs and workers, SIGINT, SIGTERM at random moments, "
          "--jobs 2", 0, 40),
