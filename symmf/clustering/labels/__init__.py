@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from symmf.clustering.labels.kmeans import KMeansRun, kmeans_rows, litekmeans
-from symmf.clustering.labels.merging import Merged, merge_path, merge_rows
+from symmf.clustering.labels.kmeans import kmeans_rows, litekmeans
+from symmf.clustering.labels.merging import merge_path, merge_rows
 from symmf.clustering.labels.rows import (
     argmax_rows,
     cluster_qr,
@@ -13,8 +13,6 @@ from symmf.clustering.labels.rows import (
 )
 
 __all__ = [
-    "KMeansRun",
-    "Merged",
     "argmax_rows",
     "cluster_qr",
     "kmeans_rows",

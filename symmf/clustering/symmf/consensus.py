@@ -130,8 +130,10 @@ class ConsensusSymMF(Clusterer):
     def _member(self, entry: Any, X: AnyMatrix, rng: np.random.Generator) -> LabelArray:
         model = self._estimator(entry)
         known = model.get_params(deep=False)
-        if "n_clusters" in known and known["n_clusters"] == _default(model):
-            model.set_params(n_clusters=self.n_clusters)
+        if "n_clusters" in known:
+            usual = type(model)().get_params(deep=False)["n_clusters"]
+            if known["n_clusters"] == usual:
+                model.set_params(n_clusters=self.n_clusters)
         if "random_state" in known and known["random_state"] is None:
             model.set_params(random_state=spawn_seed(rng))
         return np.asarray(model.fit_predict(X))
@@ -205,7 +207,3 @@ class ConsensusSymMF(Clusterer):
             )
             labels += [path[k].labels for k in wanted]
         return labels
-
-
-def _default(model: Any) -> Any:
-    return type(model)().get_params(deep=False).get("n_clusters")

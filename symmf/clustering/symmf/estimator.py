@@ -279,7 +279,8 @@ class SymMF(Interpretable, SklearnTransformer, Clusterer):
         y : ignored
         sample_weight : (n,) array of whole numbers, optional
             How often each row counts: the same as repeating it. A row of weight 0 is
-            left out, and placed afterwards as ``predict`` would.
+            left out, and placed afterwards as ``predict`` would, if the similarity
+            places new rows.
 
         Returns
         -------
@@ -328,11 +329,10 @@ class SymMF(Interpretable, SklearnTransformer, Clusterer):
         """Return refined labels, with the centres of the refined clusters."""
         from symmf.clustering.symmf.refine import refine_labels
 
-        k = self.n_clusters_
         rows = data.scaling.apply(np.asarray(X, dtype=np.float64))
-        labels = refine_labels(rows, assigned.labels, k, rng)
-        Z = unit_rows(data.with_copies(H)) if assigned.unit else data.with_copies(H)
-        count = int(labels.max()) + 1
+        labels = refine_labels(rows, assigned.labels, self.n_clusters_, rng)
+        H = data.with_copies(H)
+        Z, count = unit_rows(H) if assigned.unit else H, int(labels.max()) + 1
         return replace(
             assigned,
             labels=labels,
@@ -445,14 +445,34 @@ class SymMF(Interpretable, SklearnTransformer, Clusterer):
     def fit_transform(
         self, X: Any, y: Any = None, sample_weight: Any = None
     ) -> FloatArray:
-        """Cluster the rows of X and return their rows of H."""
+        """Cluster the rows of X and return their rows of H.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            As for :meth:`fit`.
+
+        Returns
+        -------
+        (n, n_columns) array
+        """
         self.fit(X, y, sample_weight)
         return self.H_ if self.n_landmarks_ is None else self._extend(X)
 
     def predict(self, X: Any) -> LabelArray:
         """Return the clusters of new rows: those of the nearest centres in H.
 
-        A copy of a training row gets the row of H of that row.
+        A copy of a training row gets the row of H of that row, and so its label, unless
+        ``label_options`` ask for ``noise`` (new rows are never flagged) or ``refine``
+        (which moves rows between clusters that touch in H).
+
+        Parameters
+        ----------
+        X : (n_new, m) array, frame, scipy sparse matrix or dask array
+
+        Returns
+        -------
+        (n_new,) array of int
         """
         return self._place(self._new_rows(X))
 
