@@ -13,7 +13,7 @@ import multiprocessing
 import sys
 import time
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -33,6 +33,9 @@ SETS = (
 )
 # Rows of the fits that load what is imported late.
 _FEW = 200
+# Threads of a library go on spinning for a moment after its last product; the next
+# fit, if it is short, would be timed beside them.
+_PAUSE = 0.2
 
 
 def measure(
@@ -121,11 +124,15 @@ def _time_fits(
         model = clusterer(method, data.n_classes, text=text)
         labels[method] = labels_digest(model.fit(X).labels_)
 
+    def prepared(method: str) -> Callable[[], None]:
+        time.sleep(_PAUSE)
+        return lambda: fit(method)
+
     for method in methods:
         # Lazy imports are nobody's time.
         clusterer(method, 2, text=text).fit(others[:_FEW])
     frame = alternate(
-        {method: lambda method=method: fit(method) for method in methods},
+        {method: lambda method=method: prepared(method) for method in methods},
         repeats,
         time.perf_counter,
         warm_up=False,
