@@ -23,8 +23,8 @@ from symmf.app.stages import Stages
 from symmf.app.task import Task, merged, parameters_of, refusals_of
 from symmf.clustering import METHODS, SymMF
 from symmf.clustering.labels import number_by_size
-from symmf.clustering.symmf.communities import count_communities
 from symmf.clustering.symmf.evidence import Evidence
+from symmf.clustering.symmf.number import count_communities
 from symmf.clustering.symmf.outliers import THRESHOLD
 from symmf.common.notation import FloatArray, LabelArray
 from symmf.errors import InputError, SymmfWarning

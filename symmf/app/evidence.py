@@ -12,9 +12,13 @@ from scipy import sparse
 from symmf.app.task import Task
 from symmf.clustering import SymMF
 from symmf.clustering.labels import unit_rows
-from symmf.clustering.symmf.communities import count_communities
 from symmf.clustering.symmf.evidence import Evidence, cluster_parts, gather_evidence
-from symmf.clustering.symmf.number import Numbers, compare_numbers, sample_of
+from symmf.clustering.symmf.number import (
+    Numbers,
+    compare_numbers,
+    count_communities,
+    sample_of,
+)
 from symmf.clustering.symmf.recipe import recipe_for
 from symmf.clustering.symmf.structure import LARGEST, NONE
 from symmf.common.notation import FloatArray, LabelArray

@@ -10,9 +10,9 @@ from sklearn.datasets import make_blobs
 from sklearn.neighbors import LocalOutlierFactor
 
 from symmf import SymMF, ari
-from symmf.clustering.symmf.communities import count_communities
 from symmf.clustering.symmf.evidence import Evidence
 from symmf.clustering.symmf.membership import matched
+from symmf.clustering.symmf.number import count_communities
 from symmf.clustering.symmf.structure import Structure
 from symmf.errors import InputError
 

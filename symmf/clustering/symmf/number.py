@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from scipy import sparse
+from scipy.sparse.linalg import eigsh
 
 from symmf.clustering.labels import kmeans_rows, unit_rows
 from symmf.clustering.symmf.landmarks import take_rows
@@ -38,6 +40,8 @@ WITHIN = 0.005
 _PARTS = 3
 # Share of the rows in a part that is clustered again.
 _PART = 0.8
+# Nodes of a graph up to which all eigenvalues are computed; of more, how many.
+_DENSE, _MOST = 1000, 100
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -155,6 +159,38 @@ def compare_numbers(
         rows=rows,
         labels=[data.with_copies(own) for own in labels],
     )
+
+
+def count_communities(W: Any) -> int:
+    r"""Return how many communities a graph has beyond chance, at least 1.
+
+    The negative eigenvalues of :math:`(r^2 - 1) I - r W + D`, with
+    :math:`r = \sqrt{\sum_i d_i^2 / \sum_i d_i - 1}` and every edge counted once
+    (Saade, Krzakala and Zdeborova, 2014). For graphs that are given; on graphs of
+    neighbours in space it finds far too many.
+
+    Examples
+    --------
+    >>> block = np.ones((6, 6)) - np.eye(6)
+    >>> count_communities(sparse.csr_array(np.kron(np.eye(2), block)))
+    2
+    """
+    A = sparse.csr_array(W != 0, dtype=np.float64)
+    A = sparse.csr_array(A.maximum(A.T))
+    A.setdiag(0)
+    A.eliminate_zeros()
+    n = A.shape[0]
+    d = np.asarray(A.sum(axis=1)).ravel()
+    if n < 2 or d.sum() == 0:
+        return 1
+    r = np.sqrt(max(float((d**2).sum() / d.sum()) - 1, 1.0))
+    B = sparse.csr_array(sparse.diags_array(r**2 - 1 + d) - r * A)
+    if n <= _DENSE:
+        values = np.linalg.eigvalsh(B.toarray())
+    else:
+        most = min(_MOST, n - 2)
+        values = eigsh(B, k=most, which="SA", v0=np.ones(n), return_eigenvectors=False)
+    return max(1, int(np.count_nonzero(values < -1e-9)))
 
 
 def sample_of(n: int) -> npt.NDArray[np.intp]:
