@@ -172,8 +172,8 @@ def dates(cells: Sequence[str], order: str | None = None) -> FloatArray | None:
         return None
     # Nanoseconds, in which pandas computes, end in the year 2262.
     instants = found.dt.tz_convert(None).to_numpy("datetime64[us]")
-    values = (instants - np.datetime64(0, "us")) / np.timedelta64(1, "D")
-    return values % 1 if order in _TIMES else values
+    days: FloatArray = (instants - np.datetime64(0, "us")) / np.timedelta64(1, "D")
+    return days % 1 if order in _TIMES else days
 
 
 def date_order(cells: Sequence[str]) -> str | None:
