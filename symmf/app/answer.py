@@ -59,6 +59,8 @@ class Answer:
         Which rows are outliers.
     membership : array or None
         How surely each row belongs to its cluster.
+    notes, warnings : list of str
+        What was decided without being asked, and what may be wrong, from the file on.
     """
 
     task: Task
@@ -169,8 +171,8 @@ def answer(
         compared=compared,
         outliers=outliers,
         membership=membership,
-        notes=notes,
-        warnings=[*units, *for_people(caught)],
+        notes=[*task.data.notes, *task.notes, *notes],
+        warnings=[*task.data.warnings, *units, *for_people(caught)],
     )
 
 

@@ -30,7 +30,7 @@ def render_page(found: Answer, *, title: str, command: str) -> str:
     command : str
         What was typed, shown at the end.
     """
-    data, evidence = found.task.data, found.evidence
+    evidence = found.evidence
     given = [(name, value) for name, value in found.parameters.items() if value != {}]
     context: dict[str, Any] = {
         "title": title,
@@ -38,8 +38,8 @@ def render_page(found: Answer, *, title: str, command: str) -> str:
         "verdict": evidence.sentence,
         "number": evidence.number,
         "tiles": _tiles(found),
-        "warnings": [*data.warnings, *found.warnings],
-        "notes": [*data.notes, *found.task.notes, *found.notes],
+        "warnings": found.warnings,
+        "notes": found.notes,
         "groups": [_group(found, group) for group in found.groups],
         "largest": max(group.size for group in found.groups),
         "apart": _apart(found),

@@ -190,29 +190,23 @@ def _cluster_on_dask(request: Request) -> list[Path]:
     return written
 
 
-def _show_sizes(labels: Any) -> None:
-    """Print the size of each cluster."""
+def _show_sizes(labels: Any, about: Sequence[str] = ()) -> None:
+    """Print the size of each cluster, and what is in it."""
     import numpy as np
 
-    header = ["cluster", "samples", "share"]
-    sizes = enumerate(np.bincount(labels))
-    rows = [[str(c), str(size), f"{size / len(labels):.1%}"] for c, size in sizes]
-    show_table(header, rows, right=header)
+    header, n = ["cluster", "samples", "share"], len(labels)
+    sizes = np.bincount(labels[labels >= 0], minlength=len(about)).tolist()
+    rows = [[str(c), str(size), f"{size / n:.1%}"] for c, size in enumerate(sizes)]
+    if about:
+        rows = [[*row, text] for row, text in zip(rows, about, strict=True)]
+        header.append("about")
+    show_table(header, rows, wide=("about",), right=header[:3])
 
 
 def _show_answer(name: str, found: Answer) -> None:
-    data, task = found.task.data, found.task
-    show_notes(
-        [*data.notes, *task.notes, *found.notes], [*data.warnings, *found.warnings]
-    )
-    say(f"{name}: {task.shape}; {task.method}")
-    n = len(found.labels)
-    rows = [
-        [str(g.number), str(g.size), f"{g.size / n:.1%}", _about(found, g)]
-        for g in found.groups
-    ]
-    header = ["cluster", "samples", "share", "about"]
-    show_table(header, rows, wide=("about",), right=header[:3])
+    show_notes(found.notes, found.warnings)
+    say(f"{name}: {found.task.shape}; {found.task.method}")
+    _show_sizes(found.labels, [_about(found, group) for group in found.groups])
     for sentence in (found.evidence.sentence, found.evidence.number):
         if sentence:
             say_prose(sentence)
