@@ -5,7 +5,7 @@ order of the file, and the expert's labels; ``labels=1`` the second expert's, wh
 there are several. Label 0 marks noise: such points are clustered, but not scored.
 
 The batteries ``mnist``, ``g2mg`` and ``h2mg`` of the suite are left out for their size,
-and ``sipu/worms_2`` because no complete file was at hand to take its checksum from.
+and ``sipu/worms_2`` because its labels were not at hand to take their checksum.
 """
 
 from __future__ import annotations
