@@ -33,7 +33,8 @@ def read_arrays(path: Path, ending: str) -> dict[str, Any]:
 
 def parse_arrays(path: Path, ending: str) -> dict[str, Any]:
     """Read a file in the process that calls; sparse index arrays are checked."""
-    return {name: _plain(value) for name, value in _PARSERS[ending](path).items()}
+    found = _PARSERS[ending](path)
+    return {name: _plain(str(path), value) for name, value in found.items()}
 
 
 def pick_matrix(
@@ -78,11 +79,6 @@ def checked(source: str, value: Any) -> AnyMatrix:
         )
     if min(value.shape) == 0:
         raise DataError(f"{source} holds an empty matrix, {value.shape}.")
-    if sparse.issparse(value) and max(value.shape) > _MOST_ROWS:
-        raise DataError(
-            f"{source} declares a sparse matrix of shape {value.shape}; up to "
-            f"{_MOST_ROWS:,} rows and columns are read."
-        )
     X: Any = sparse.csr_array(value) if sparse.issparse(value) else np.asarray(value)
     with np.errstate(over="ignore"):
         X = X.astype(np.float64, copy=False)
@@ -97,9 +93,14 @@ def checked(source: str, value: Any) -> AnyMatrix:
     return X
 
 
-def _plain(value: Any) -> Any:
+def _plain(source: str, value: Any) -> Any:
     """Return an array or a sparse matrix; of anything else its kind alone."""
     if sparse.issparse(value):
+        if max(value.shape) > _MOST_ROWS:
+            raise DataError(
+                f"{source} declares a sparse matrix of shape {value.shape}; up to "
+                f"{_MOST_ROWS:,} rows and columns are read."
+            )
         # Costs as much as all other imports here, in a process made for one file.
         from symmf.linalg.checks import check_sparse
 

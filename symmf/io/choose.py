@@ -338,9 +338,11 @@ def _how_parsed(table: Table, feature: _Feature) -> str:
     how = "numbers, without signs of currency or unit"
     if feature.kind == "dates":
         i = int(np.argmin(feature.gaps))
-        text, day = table.texts(feature.at)[i], np.floor(feature.values[i])
-        shown = f": {text!r} is {np.datetime64(int(day), 'D')}" if day else ""
-        how = f"dates, in days{shown}"
+        text, day = table.texts(feature.at)[i], int(np.floor(feature.values[i]))
+        date = str(np.datetime64(day, "D"))
+        # A time of day has no date, and an ISO date speaks for itself.
+        told = day and not text.startswith(date)
+        how = f"dates: {text!r} is {date}" if told else "dates"
     return f"Column {feature.name!r} was read as {how}."
 
 

@@ -51,6 +51,7 @@ def test_arrays_and_sparse_matrices(tmp_path, ending):
     "content",
     [
         "coordinate real general\n3 60000000 1\n1 1 1\n",
+        "coordinate real general\n1000000000 5 1\n1 1 1\n",
         "array real general\n0 0\n",
         "coordinate real general\n3 3 2\n1 1 1\n9 9 1\n",
         "array real symmetric\n3 2\n1\n2\n3\n4\n5\n6\n",
