@@ -59,8 +59,6 @@ def _attempt(run: Callable[[], str]) -> int:
     from symmf.errors import SymmfError, SymmfWarning
 
     warnings.simplefilter("default")
-    # scikit-learn's check of values adds infinities of both signs.
-    warnings.filterwarnings("ignore", "invalid value encountered in reduce")
     # Meant for users: a limit was reached, or something they should know.
     for kind in (ConvergenceWarning, SymmfWarning):
         warnings.simplefilter("ignore", kind)

@@ -167,14 +167,16 @@ class Clusterer(SklearnClusterer):
         if sparse.issparse(X):
             check_sparse(X, argument="X")
         try:
-            rows = validate_data(
-                self,
-                X,
-                accept_sparse="csr",
-                dtype=[np.float64, np.float32],
-                ensure_min_samples=2 if reset else 1,
-                reset=reset,
-            )
+            # Its sum of infinities of both signs is a warning before the sentence.
+            with np.errstate(invalid="ignore"):
+                rows = validate_data(
+                    self,
+                    X,
+                    accept_sparse="csr",
+                    dtype=[np.float64, np.float32],
+                    ensure_min_samples=2 if reset else 1,
+                    reset=reset,
+                )
         except Exception:
             check_columns(X)
             raise

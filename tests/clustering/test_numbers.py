@@ -40,6 +40,13 @@ def test_data_of_any_size_are_clustered(planted, name, size):
     assert np.isfinite(model.objective_)
 
 
+def test_infinities_of_both_signs_are_one_sentence_and_no_warning(planted):
+    X = planted[0].copy()
+    X[0, 0], X[1, 1] = np.inf, -np.inf
+    with pytest.raises(ValueError, match="infinity"):
+        METHODS["symmf"](3).fit(X)
+
+
 @pytest.mark.parametrize("name", OURS)
 @pytest.mark.parametrize("size", [1e-44, 1e-30, 1e20, 1e37])
 def test_the_same_in_single_precision_and_for_sparse_rows(planted, name, size):
