@@ -145,7 +145,7 @@ def test_a_first_look_is_shown_but_enters_no_table_of_the_paper(tmp_path: Path) 
     assert (tmp_path / "tables" / "quickstart" / "ac.md").is_file()
     assert not list((tmp_path / "tables").glob("*.*"))  # Tables I to III
     note = (tmp_path / "tables" / "quickstart" / "ac.md").read_text()
-    assert "Means over 3 trials (with fewer than 5 nothing is concluded)." in note
+    assert "Means over 3 trials (verdicts need at least 5)." in note
     table_experiment(tmp_path, ks=(2,), n_trials=5)
     run(tables, "--results", tmp_path)
     assert "Digits" not in (tmp_path / "tables" / "ac.md").read_text()

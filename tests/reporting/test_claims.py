@@ -240,7 +240,7 @@ def test_the_regulariser_is_judged_on_the_shared_graph_too(tmp_path: Path) -> No
     decision = regulariser_helps(load_results(tmp_path))
     assert decision.verdict is ClaimVerdict.HOLDS
     assert decision.equal_terms is ClaimVerdict.DOES_NOT_HOLD
-    graph = "from -0.10 to -0.10 on the graph that all methods share"
+    graph = "from -0.10 to -0.10 on the common graph"
     assert f"{graph}, where it holds for 0 of 1 pairs" in decision.evidence
     assert "(coil20_graph)" in decision.details[-1]
 

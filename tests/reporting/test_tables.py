@@ -144,7 +144,7 @@ def test_a_study_lists_every_lambda_and_warns_of_the_oracle(tmp_path: Path) -> N
     titles = [row.title for row in table.rows]
     assert "SymMF (published), λ = 0.5" in titles
     assert not any(row.below for row in table.rows)
-    assert any("peeks at the labels" in note for note in table.notes)
+    assert any("uses the labels" in note for note in table.notes)
     oracle = next(row for row in table.rows if "chosen with the labels" in row.title)
     assert not oracle.cells[0].mark
     assert combined_table(results, "ac").columns == ()

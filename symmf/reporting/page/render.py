@@ -50,7 +50,7 @@ REPORT_COMMANDS = (
     ("symmf report", "this page"),
 )
 STUDY_COMMANDS = tuple((c, text) for c, text in REPORT_COMMANDS if "audit" not in c)
-TRIAL_KINDS = {"good": "good", "not good": "bad", "not run yet": "none"}
+TRIAL_KINDS = {"successful": "good", "failed": "bad", "not run yet": "none"}
 
 
 def write_report(results: Results, path: Path) -> Path:
@@ -173,6 +173,6 @@ def _figures(results: Results) -> tuple[list[dict[str, Any]], list[Missing]]:
 
 
 def _figure(drawing: Drawing, name: str) -> dict[str, Any]:
-    data, caption = drawing.data, f"Numbers behind: {drawing.title}"
+    data, caption = drawing.data, f"Data of the figure: {drawing.title}"
     shown = grid(f"{name}-data", caption, data, auto_columns(data), limit=FIGURE_ROWS)
     return {"name": name, "drawing": drawing, "svg": drawing.svg(name), "grid": shown}

@@ -103,7 +103,7 @@ def failures_grid(results: Results) -> Grid | None:
         return None
     bad["command"] = [f"symmf info {str(key)[:12]}" for key in bad["key"]]
     bad["label"] = bad["label"].where(bad["label"] != "", bad["method"])
-    caption, filters = "Trials that did not finish well", ("experiment", "status")
+    caption, filters = "Failed trials", ("experiment", "status")
     shown = columns("failures")
     return grid("failures", caption, bad, shown, filters=filters, limit=500)
 

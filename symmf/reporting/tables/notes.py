@@ -61,7 +61,7 @@ def _counts(rows: Sequence[Row]) -> str:
     ends = f"{min(found)}" if len(found) == 1 else f"{min(found)} to {max(found)}"
     text = f"{ends} trial" if found == {1} else f"{ends} trials"
     if min(found) < ENOUGH_TRIALS:
-        text += f" (with fewer than {ENOUGH_TRIALS} nothing is concluded)"
+        text += f" (verdicts need at least {ENOUGH_TRIALS})"
     return text
 
 

@@ -156,7 +156,7 @@ def checked(
     """Decide a statement by its checks; those ``beside`` it are told, not counted."""
     found = checks_of(results, checks, but)
     if not len(found):
-        return undecided("The checks with numbers were not made.", COMMAND)
+        return undecided("The numerical checks were not run.", COMMAND)
     whole = int((found["failures"] == 0).sum())
     more = checks_of(results, (*checks, *beside))
     failures, cases = found["failures"].sum(), found["cases"].sum()

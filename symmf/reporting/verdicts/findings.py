@@ -58,7 +58,7 @@ def findings(results: Results) -> list[str]:
     ]
     n_proved = sum(proved.values())
     if proved[ClaimVerdict.CANNOT] < n_proved:
-        checked = "theorems and remarks, checked with numbers"
+        checked = "theorems and remarks, checked numerically"
         said.append(f"Of {n_proved} {checked}: {_claims(proved)}.")
     return [
         *said,

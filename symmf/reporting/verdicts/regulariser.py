@@ -79,8 +79,8 @@ def _decided(
         numbers = [found.number for _, found in graph]
         n_holds = sum(found.verdict is ClaimVerdict.HOLDS for _, found in graph)
         parts.append(
-            f"from {min(numbers):+.2f} to {max(numbers):+.2f} on the graph that all "
-            f"methods share, where it holds for {n_holds} of {len(graph)} pairs of "
+            f"from {min(numbers):+.2f} to {max(numbers):+.2f} on the common graph, "
+            f"where it holds for {n_holds} of {len(graph)} pairs of "
             "entry and data set"
         )
     own = [f.verdict for pair, f in figure if not on_graph(pair.experiment)]

@@ -75,7 +75,7 @@ def value_sensitivity(results: Results) -> PlainTable:
         few = [(v, scores[:USUAL_TRIALS]) for v, scores in pairs]
         name = f"as reported, the first {USUAL_TRIALS} trials of each cell"
         counted[name] = _counts(few, bootstrap_interval)
-    redrawn = f"as reported, trials drawn again ({REDRAWS} times)"
+    redrawn = f"as reported, trials resampled ({REDRAWS} times)"
     counted[redrawn] = [f"{low} to {high}" for low, high in _redrawn(pairs)]
     records = [
         {"interval": name, **dict(zip(map(str, SHOWN), n, strict=True))}
