@@ -71,7 +71,7 @@ COLUMNS = ("classes", "clusters", "ac", "nmi", "choose", "runs", "decimals", "na
     help="Look for tables that show a pair to be possible.",
 )
 @click.option("--fresh", is_flag=True, help="Ignore the cache.")
-@click.option("--theory", is_flag=True, help="Check the theorems with numbers instead.")
+@click.option("--theory", is_flag=True, help="Check the theorems numerically instead.")
 def audit(
     experiments: tuple[str, ...],
     average: str,
