@@ -34,7 +34,9 @@ COLUMNS = ("classes", "clusters", "ac", "nmi", "choose", "runs", "decimals", "na
     "--choose", type=int, help="Number of classes drawn for a run; default: all."
 )
 @click.option(
-    "--clusters", type=int, help="Largest number of clusters; default: of classes."
+    "--clusters",
+    type=int,
+    help="Largest number of clusters; default: number of classes.",
 )
 @click.option("--ac", help="Published mean accuracy, between 0 and 1.")
 @click.option("--nmi", help="Published mean NMI, between 0 and 1.")
@@ -42,7 +44,7 @@ COLUMNS = ("classes", "clusters", "ac", "nmi", "choose", "runs", "decimals", "na
     "--runs",
     default="10",
     show_default=True,
-    help="How many runs the means are of, or 'any'.",
+    help="Number of runs that were averaged, or 'any'.",
 )
 @click.option(
     "--average",
@@ -92,7 +94,7 @@ def audit(
     spaces, or by commas within quotes.
 
     A verdict is 'impossible' (a proven bound is exceeded, rounding allowed for),
-    'possible' (tables are found that have these means) or 'undecided'.
+    'possible' (tables with these means were found) or 'undecided'.
 
     \b
     symmf audit --classes 72,72 --ac 0.975 --nmi 0.958
@@ -150,8 +152,8 @@ def _study_pairs(
     studies = own_studies(load_results(results, names))
     if not studies:
         raise InputError(
-            f"{', '.join(names)}: of the paper, whose pairs `symmf audit` judges "
-            "without a name."
+            f"{', '.join(names)}: part of the paper's study; `symmf audit` checks the "
+            "paper's pairs without a name."
         )
     for study in studies:
         found = published_pairs(study, runs=runs, decimals=decimals)
@@ -170,7 +172,7 @@ def _audit_published(pairs: Pairs, out: Path, *, fresh: bool, **asked: Any) -> N
     stored = None if fresh else stored_audit(pairs, out, **asked)
     frame = stored
     if frame is None:
-        with _progress(f"Judging {count(len(pairs), 'pair')}") as tell:
+        with _progress(f"Checking {count(len(pairs), 'pair')}") as tell:
             frame = make_audit(pairs, out, **asked, progress=tell)
     summary = cell_summary(frame)
     summary["dataset"] = summary["dataset"].map(dataset_title)
@@ -198,7 +200,7 @@ def _audit_list(pairs: list[Pair], out: Path | None, **asked: Any) -> None:
     from symmf.audit.published import save_audit
     from symmf.audit.words import DEFINITIONS, EXPLANATIONS, sentence
 
-    with _progress("Judging") as tell:
+    with _progress("Checking") as tell:
         verdicts = audit_pairs(pairs, **asked, progress=tell)
     frame = verdicts_frame(verdicts)
     _show_pairs(frame, by_average=len(pairs) == 1)

@@ -104,7 +104,7 @@ def tables(
 
     Parts of the paper's reproduction are combined into its tables; each experiment
     also gets its own. With EXPERIMENTS (names, or patterns such as 'mine_*') only
-    theirs are shown and written, and studies of one's own become one table.
+    theirs are shown and written; studies of your own are combined into one table.
     """
     from symmf.reporting.tables.formats import FORMATS
     from symmf.reporting.tables.model import missing_tables
@@ -164,8 +164,8 @@ def plot(
 def compare(found: Results, place: ResultsPlace, **_: object) -> None:
     """Compare means with published values, check the paper's claims, test differences.
 
-    Values and claims of the paper concern its reproduction; a study of one's own is
-    compared with what its file gives as published, and tested by itself.
+    The paper's values and claims are compared with its reproduction. A study of your
+    own is compared with the published values in its file, and tested separately.
     """
     from symmf.reporting.selection.studies import own_studies
     from symmf.reporting.verdicts.write import write_paper, write_study
@@ -207,10 +207,10 @@ def _show_paper(found: Results) -> None:
     help="The page to write; default: report.html in the results folder.",
 )
 def report(found: Results, place: ResultsPlace, **_: object) -> None:
-    """Write everything as one HTML page that needs no network.
+    """Write all results as one HTML page that needs no network access.
 
-    With EXPERIMENTS the page shows only these; studies of one's own are shown by
-    themselves.
+    With EXPERIMENTS the page shows only these. Without experiments of the paper it
+    shows only studies of your own.
     """
     from symmf.reporting.page.render import write_report
 
@@ -227,7 +227,7 @@ def report(found: Results, place: ResultsPlace, **_: object) -> None:
 def article(found: Results, place: ResultsPlace, summary: bool, **_: object) -> None:
     """Write the reproduction of the paper as an article, from the results alone.
 
-    HTML and LaTeX with all figures, a PDF where LaTeX is installed, and with them
+    It consists of HTML and LaTeX with all figures, a PDF if LaTeX is installed,
     metadata, a manifest and questions to the paper's authors.
     """
     from symmf.reporting.article.write import write_article

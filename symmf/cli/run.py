@@ -214,9 +214,9 @@ def _show_estimates(
 @click.command()
 @results_option
 def status(results: Path) -> None:
-    """Show how far each experiment is, and how long the rest may take.
+    """Show the progress of each experiment, and estimate the time that is left.
 
-    Times are sums over single trials; divide them by the number of workers.
+    Times are summed over trials; divide them by the number of workers.
     """
     from symmf.experiment.progress import survey
     from symmf.experiment.store.places import results_place

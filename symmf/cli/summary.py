@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 MOST_REASONS = 5
 _MESSAGE = 300
 _ADVICE = {
-    "failed": "`symmf info KEY` shows where it failed; when the cause is removed, "
+    "failed": "`symmf info KEY` shows where it failed; once the cause is removed, "
     "repeat the command with --retry-failed.",
     "diverged": "The same start would diverge again: change the method's parameters, "
     "for example use a smaller step.",

@@ -111,7 +111,8 @@ def verify(
     """Compare your own trials with those of the reference study, key by key.
 
     Trials are equal if status, labels, scores, iterations and the reason for stopping
-    are. If results of one key differ, the environments do; how they differ is shown.
+    are. If results with the same key differ, the differences between the environments
+    are shown.
 
     Exit codes: 0 all that was compared is equal, 1 something differs, 2 there was
     nothing to compare, 3 data are missing.
@@ -134,8 +135,8 @@ def verify(
         if not any(v.count(equal) or v.different() for v in found):
             _show(found)
             raise InputError(
-                f"No own trial in {results} has a key of the reference. Run one of its "
-                "experiments (`symmf configs`), or `symmf verify --sample 5`."
+                f"None of your trials in {results} has a key of the reference. Run one of "
+                "its experiments (`symmf configs`), or `symmf verify --sample 5`."
             )
     else:
         with LocalPool(jobs or default_jobs()) as pool:
