@@ -135,8 +135,8 @@ def verify(
         if not any(v.count(equal) or v.different() for v in found):
             _show(found)
             raise InputError(
-                f"None of your trials in {results} has a key of the reference. Run one of "
-                "its experiments (`symmf configs`), or `symmf verify --sample 5`."
+                f"None of your trials in {results} has a key of the reference. Run one "
+                "of its experiments (`symmf configs`), or `symmf verify --sample 5`."
             )
     else:
         with LocalPool(jobs or default_jobs()) as pool:
