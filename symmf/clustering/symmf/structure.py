@@ -7,9 +7,10 @@ one ends, and how far it stood above that saddle is the depth of the gap between
 It is divided by what structureless data reach.
 
 **Eigengap.** The largest gap of the spectra of two graphs of neighbours. It is beyond
-chance if it is large, more so where no gap is deep. From three dimensions on it is held
-against data drawn with the same covariance and no clusters unless both are, without the
-sparsest tenth of the rows: a long tail has small groups of its own.
+chance if it is large, more so where no gap is deep. From three dimensions on, unless a
+deep gap and a large eigengap meet, it is held against data drawn with the same
+covariance and no clusters, without the sparsest tenth of the rows: a long tail has
+small groups of its own.
 
 Both together are clear evidence, one is weak, neither is none.
 
@@ -63,7 +64,7 @@ _ALONG_A_LINE = 1.3
 # that between two rows of one, by medians; halves of a curve reach .9 to 3, turns of a
 # spiral .6. How deep the gap between them has to be at least.
 _BESIDE, _BESIDE_DEPTH = 0.55, 0.75
-# Times 1 / sqrt n: one in a hundred uniform samples dips lower, of others fewer.
+# Times 1 / sqrt n: one in a hundred uniform samples has a larger dip, of others fewer.
 _DIP = 0.5
 
 
