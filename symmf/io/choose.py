@@ -115,8 +115,9 @@ def choose_columns(
         drop=drop,
         columns=columns,
     )
-    id_at = at["id"] or ([0] if table.indexed else [])
-    used = {j for places in (id_at, *at.values()) for j in places}
+    index = [0] if table.indexed else []
+    id_at = at["id"] or index
+    used = {j for places in (index, *at.values()) for j in places}
     left = _features(table, [j for j in range(len(table.names)) if j not in used])
     notes, warnings = list(table.notes), list[str]()
     numbering = _numbering(table, left, named=bool(id_at))
@@ -245,9 +246,11 @@ def _numbering(
 def _refuse_edges(table: Table, left: list[_Feature], kind: str) -> None:
     """Refuse two columns for the same things, and perhaps a weight: a graph's edges.
 
-    They come first: --format edges takes the first two columns for nodes.
+    They come first, but for an index of pandas: --format edges takes the first two
+    columns for nodes.
     """
-    if [feature.at for feature in left] not in ([0, 1], [0, 1, 2]):
+    first_at = int(table.indexed)
+    if [f.at - first_at for f in left] not in ([0, 1], [0, 1, 2]):
         return
     first, second, *weight = left
     if not first.kind == second.kind == kind or (weight and weight[0].kind == "words"):
@@ -255,7 +258,7 @@ def _refuse_edges(table: Table, left: list[_Feature], kind: str) -> None:
     usual = EDGE_WORDS if kind == "words" else {*EDGE_WORDS, "i", "j"}
     said = table.named and {first.name.lower(), second.name.lower()} <= usual
     alike = _name_the_same if kind == "words" else _number_the_same
-    alone = len(table.names) == len(left)
+    alone = len(table.names) - first_at == len(left)
     seen = table.n >= _FEW_LINES and alike(first.values, second.values)
     if alone and (said or seen):
         what = "names of" if kind == "words" else "whole numbers that name"

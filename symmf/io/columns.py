@@ -60,7 +60,7 @@ _DAYS = (
 _TIMES = ("%H:%M", "%H:%M:%S", "%I:%M %p", "%I:%M:%S %p")
 _INSTANTS = (*_TIMES, "ISO8601", *(f"{day} {time}" for time in _TIMES for day in _DAYS))
 _LIKE_A_DATE = re.compile(
-    r"\d{1,4}[-/.:]\d{1,2}([-/.:]\d{1,4})?.*|.*[A-Za-z]{3}.*\d{4}"
+    r"\d{1,4}[-/.:]\d{1,2}([-/.:]\d{1,4})?.*|.*[A-Za-z]{3}.*\d{4}(\s+\d{1,2}:\d\d.*)?"
 )
 
 

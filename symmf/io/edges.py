@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 from scipy import sparse
@@ -26,6 +28,10 @@ def graph_of(table: Table) -> UserMatrix:
         If there are other than two or three columns, a weight is negative, the sum of
         weights is too large, or no edge joins two nodes.
     """
+    if table.indexed:
+        # Of pandas; it names the lines.
+        names, columns = table.names[1:], table.columns[1:]
+        table = replace(table, names=names, columns=columns, indexed=False)
     width = len(table.names)
     if width not in (2, 3):
         raise DataError(

@@ -174,8 +174,14 @@ def has_names(rows: list[Row], source: str, comma: bool, notes: list[str]) -> bo
     unnamed = [j for j in words if not cells[j]]
     if named and any(_is_over_numbers(body, j, comma) for j in (*named, *unnamed)):
         return True
-    return len(named) == len(cells) and not all(
-        cell in {row[j].strip() for row in body} for j, cell in enumerate(cells)
+    # What a separator at the end of lines makes has no name.
+    there = [
+        j
+        for j, cell in enumerate(cells)
+        if cell or any(row[j].strip() for row in body)
+    ]
+    return len(named) == len(there) and not all(
+        cells[j] in {row[j].strip() for row in body} for j in there
     )
 
 

@@ -141,7 +141,8 @@ def table_of(
     first = without_titles(list(islice(rows, LOOK)), unit, notes)
     if not first:
         raise DataError(f"{source} is empty.")
-    first = with_corner(first)
+    # Without names the short line is a mistake.
+    first = first if header is False else with_corner(first)
     comma = has_decimal_comma(first, separator, decimal, notes)
     if header is not None:
         named = header

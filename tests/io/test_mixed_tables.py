@@ -120,6 +120,17 @@ def test_tables_are_laid_out_in_many_ways(tmp_path, text, options):
     assert data.X.tolist() == X
 
 
+def test_an_empty_column_does_not_hide_names_above_words(tmp_path):
+    path = write(tmp_path, "kind,hue,\nround,red,\nlong,blue,\nround,blue,\n")
+    assert read_matrix(path, **TAKEN).names == ["kind", "hue"]
+
+
+def test_without_names_a_short_first_line_is_a_mistake(tmp_path):
+    path = write(tmp_path, "1,2\n3,4,5\n6,7,8\n")
+    with pytest.raises(DataError, match="line 2: 3 values, but line 1 has 2"):
+        read_matrix(path, header=False)
+
+
 @pytest.mark.parametrize(
     ("text", "separator"),
     [
@@ -215,6 +226,7 @@ def test_what_is_no_amount(cells):
         (["06:00", "13:59"], 0.25),
         (["02.01.2020 06:00", "31.12.2020 13:59"], 18263.25),
         (["1/2/2020 06:00 AM", "12/31/2020 01:59 PM"], 18263.25),
+        (["2 Jan 2020 06:00", "31 Dec 2020 13:59"], 18263.25),
     ],
 )
 def test_usual_ways_to_write_a_date(cells, first):
@@ -245,6 +257,12 @@ def test_the_index_of_pandas_names_the_rows(tmp_path):
     data = read_matrix(tmp_path / "n.parquet", id="customer")
     assert data.id_name == "customer"
     assert data.ids == named.index.tolist()
+    assert read_matrix(tmp_path / "n.parquet", id="x").names == ["age", "y"]
+    edges = pd.DataFrame({"from": list("abc"), "to": list("bca")}, index=[5, 7, 9])
+    edges.to_parquet(tmp_path / "e.parquet")
+    assert read_matrix(tmp_path / "e.parquet", format="edges").ids == ["a", "b", "c"]
+    with pytest.raises(DataError, match="--format edges"):
+        read_matrix(tmp_path / "e.parquet", **TAKEN)
 
 
 def test_a_counter_is_one_in_every_format(tmp_path):
