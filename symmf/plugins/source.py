@@ -143,10 +143,10 @@ def load_data(path: Path, *, source: dict[str, Any], name: str, options: Any) ->
 def _describe(offered: dict[str, Any]) -> dict[str, Any]:
     answer: dict[str, Any] = {kind: {} for kind in KINDS}
     for kind in KINDS:
-        found = offered.get(kind) or {}
-        if not isinstance(found, dict):
+        found = offered.get(kind)
+        if not isinstance(found, (dict, type(None))):
             return {"error": f"{kind} is a {type(found).__name__}, not a dict of names"}
-        for name, thing in found.items():
+        for name, thing in (found or {}).items():
             if problem := _problem(kind, name, thing):
                 return {"error": problem}
             answer[kind][name] = _parameters(thing)

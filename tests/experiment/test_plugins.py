@@ -145,6 +145,7 @@ def test_the_digest_of_a_plugin_is_in_the_key(tmp_path):
         ("import os; os.abort()\n", "crashed or took more than"),
         ("x = 1\n", "it has none of the dicts METHODS, DATASETS"),
         ("METHODS = [1]\n", "METHODS is a list, not a dict of names"),
+        ("METHODS = []\n", "METHODS is a list, not a dict of names"),
         ("METHODS = {'a': object}\n", "METHODS['a'] has no method fit"),
         (
             GOOD.replace('"mine"', '"kmeans"'),
