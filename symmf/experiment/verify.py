@@ -11,6 +11,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
+from symmf.common.files import own_file
 from symmf.common.validation import check_name
 from symmf.errors import InputError, SymmfError
 from symmf.experiment.again import Row, compare_rows, run_again
@@ -18,6 +19,7 @@ from symmf.experiment.provenance import environment
 from symmf.experiment.run import Backend
 from symmf.experiment.run.local_pool import LocalPool
 from symmf.experiment.store.folder import ExperimentStore, list_experiments
+from symmf.experiment.store.layout import PROVENANCE_FILE
 from symmf.experiment.store.trials_table import read_trials, row_of, rows_by_key
 from symmf.experiment.values import Record, Status
 
@@ -95,7 +97,8 @@ def _verify(own: ExperimentStore, study: ExperimentStore) -> Verification:
         for key in rows
         if key not in wanted
     ]
-    return _verification(study, verdicts, own.environment())
+    with own_file(own.folder / PROVENANCE_FILE):
+        return _verification(study, verdicts, own.environment())
 
 
 def _verdict(
