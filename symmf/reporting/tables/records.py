@@ -19,6 +19,7 @@ from symmf.reporting.selection.readings import readings
 from symmf.reporting.selection.traces import rises
 from symmf.reporting.statistics.intervals import (
     INTERVAL_METHOD,
+    bounds,
     paired_difference,
     signed,
 )
@@ -144,11 +145,11 @@ def _repeats(results: Results, role: Role, cell: Cell) -> Cell | None:
 def _repeat_record(cell: Cell, before: Cell, *, same_draws: bool) -> dict[str, Any]:
     difference = cell.mean - before.mean
     low = high = float("nan")
-    shown = signed(difference)
     if same_draws:
         paired = paired_difference(cell, before)
         difference, low, high = paired.mean, paired.low, paired.high
-        shown = str(paired)
+    # Fewer than two pairs have no interval.
+    interval = "" if np.isnan(low) else f" ({bounds(low, high)})"
     return {
         "experiment": cell.reading.experiment,
         "dataset": cell.key.dataset,
@@ -162,7 +163,7 @@ def _repeat_record(cell: Cell, before: Cell, *, same_draws: bool) -> dict[str, A
         "low": low,
         "high": high,
         "study_experiment": before.reading.experiment,
-        "shown": shown,
+        "shown": f"{signed(difference)}{interval}",
     }
 
 
