@@ -224,7 +224,7 @@ def _units(task: Task, model: Any) -> tuple[list[str], list[str]]:
     if vars(model).get("scale_", "none") != "none":
         return [f"{varies}, so all columns were divided by their ranges."], []
     return [], [
-        f"{varies}, so it may decide the result alone. Use --standardize to give all "
+        f"{varies}, so it may dominate the result. Use --standardize to give all "
         "columns the same weight, or --no-standardize if they have the same unit."
     ]
 

@@ -57,7 +57,7 @@ def render_page(found: Answer, *, title: str, command: str) -> str:
 
 def _what(found: Answer) -> str:
     k, task = found.n_clusters, found.task
-    how = "chosen from the data" if found.evidence.chosen else "as asked for"
+    how = "chosen from the data" if found.evidence.chosen else "as requested"
     return f"{task.shape}: {count(k, 'cluster')} ({how})."
 
 

@@ -209,8 +209,8 @@ def _documents(data: UserMatrix, method: str, similarity: str | None) -> Task:
     notes = [f"{len(corpus.terms):,} terms were counted in {data.n:,} documents."]
     if stop_words != "none" and data.stop_words is None:
         notes.append(
-            "The texts are English, so the commonest English words were left out; use "
-            "--stop-words none to count them."
+            "The texts are English, so the most common English words were left out; "
+            "use --stop-words none to count them."
         )
     if len(empty):
         line = data.ids[empty[0]] if data.ids else str(empty[0] + 1)
@@ -241,7 +241,7 @@ def _images(data: UserMatrix, method: str, similarity: str | None) -> Task:
     if data.n > _MOST_IMAGES:
         raise DataError(
             f"There are {data.n:,} images, and all pairs are compared; up to "
-            f"{_MOST_IMAGES:,} fit into memory. Use a part of them, or --similarity "
+            f"{_MOST_IMAGES:,} fit in memory. Use fewer images, or --similarity "
             "cosine to compare pixels."
         )
     notes = [

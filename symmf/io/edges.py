@@ -76,7 +76,7 @@ def _weights(table: Table) -> FloatArray:
         cells = table.texts(2)
         kinds = (as_feature([cell], comma=table.comma)[1] for cell in cells)
         i = next((i for i, one in enumerate(kinds) if one in ("words", "dates")), 0)
-        raise DataError(f"{table.where(i, 2)}: {cells[i][:40]!r} is no weight.")
+        raise DataError(f"{table.where(i, 2)}: {cells[i][:40]!r} is not a weight.")
     wrong = ~(weights >= 0) | np.isinf(weights)
     if wrong.any():
         i = int(np.argmax(wrong))

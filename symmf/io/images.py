@@ -49,7 +49,7 @@ def image_names(folder: Path) -> list[str]:
     )
     if len(found) > _MOST:
         raise DataError(
-            f"{folder} has more than {_MOST:,} images; give a part of them."
+            f"{folder} has more than {_MOST:,} images; use fewer."
         )
     return found
 
@@ -63,15 +63,15 @@ def parse_images(folder: Path, names: list[str], side: int) -> Any:
     for row, name in zip(out, names, strict=True):
         path = folder / name
         if not path.is_file():
-            raise DataError(f"{path} is no file. Take it out of the folder.")
+            raise DataError(f"{path} is not a file. Remove it from the folder.")
         try:
             with Image.open(path, formats=_FORMATS) as image:
                 row[:] = np.asarray(_square(image, side)).ravel()
         except Exception as error:
             # A damaged image may make its reader fail in any way.
             raise DataError(
-                f"{path} cannot be read as an image ({str(error)[:200]}). Take it out "
-                "of the folder, or mend it."
+                f"{path} cannot be read as an image ({str(error)[:200]}). Remove it "
+                "from the folder, or repair it."
             ) from error
     return out
 

@@ -225,7 +225,7 @@ def as_labels(source: str, found: Any) -> Any:
     array = np.asarray(found)
     if array.ndim > 2 or (array.ndim == 2 and 1 not in array.shape):
         raise DataError(
-            f"{source} has the shape {array.shape}; labels are one for each sample."
+            f"{source} has the shape {array.shape}; one label per sample is needed."
         )
     labels = array.ravel()
     if labels.dtype.kind == "f" and not np.isfinite(labels).all():

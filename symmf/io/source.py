@@ -69,7 +69,7 @@ def open_source(path: Path, *, format: str | None = None) -> Source:
     if path == STDIN:
         if sys.stdin.isatty():
             raise InputError(
-                "Nothing comes through standard input. Give a file, or pipe one: "
+                "Standard input is a terminal. Give a file, or pipe one: "
                 "symmf cluster - < table.csv"
             )
         content = sys.stdin.buffer.read(LARGEST_TEXT + 1)
@@ -93,8 +93,8 @@ def open_source(path: Path, *, format: str | None = None) -> Source:
     if format is None and not (is_text(ending) or ending in (*ARRAYS, *SHEETS)):
         known = ", ".join((*TABLES, *SHEETS, *ARRAYS, *_EDGES))
         raise DataError(
-            f"The name of {path} does not tell its format. Known endings: {known}; or "
-            f"say it with --format ({', '.join(FORMATS)})."
+            f"The name of {path} does not indicate its format. Known endings: {known}; "
+            f"or give the format with --format ({', '.join(FORMATS)})."
         )
     return Source(path=path, ending=ending)
 
@@ -143,8 +143,8 @@ def decode(source: Source, encoding: str | None) -> str:
     except UnicodeError as error:
         line = data[: getattr(error, "start", 0)].count(b"\n") + 1
         raise DataError(
-            f"{source.name}, line {line}: not a text in {chosen.upper()}. Say how it "
-            "is encoded, such as --encoding cp1252 (Windows, Excel) or --encoding "
+            f"{source.name}, line {line}: not text in {chosen.upper()}. Give its "
+            "encoding, for example --encoding cp1252 (Windows, Excel) or --encoding "
             "latin-1."
         ) from error
     return text.removeprefix("\ufeff")

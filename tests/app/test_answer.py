@@ -84,7 +84,7 @@ def test_outliers_may_belong_to_no_cluster():
 @pytest.mark.parametrize(
     ("factors", "shown"),
     [
-        ([1] + [40] * 11, "may decide the result alone"),
+        ([1] + [40] * 11, "may dominate the result"),
         ([1] * 11 + [1e4], "were divided by their ranges"),
         ([1] * 12, None),
     ],

@@ -183,8 +183,8 @@ def test_edges_make_a_symmetric_graph(tmp_path):
     ("edges", "said"),
     [
         ("a b -1\nb c 1\nc d 1\n", r"line 1, .*: the weight is -1"),
-        ("a b 2020-01-01\nb c 2020-01-02\n", r"'2020-01-01' is no weight"),
-        ("a,b,$1\nb,c,x\nc,a,$3\n", "line 2, .*'x' is no weight"),
+        ("a b 2020-01-01\nb c 2020-01-02\n", r"'2020-01-01' is not a weight"),
+        ("a,b,$1\nb,c,x\nc,a,$3\n", "line 2, .*'x' is not a weight"),
         ("1 2 1e308\n2 1 1e308\n2 3 1\n", "more than a number can hold"),
         ("1 1 1\n2 2 1\n3 3 1\n", "joins two different nodes"),
         ("1 2 0\n2 3 0\n", "joins two different nodes"),

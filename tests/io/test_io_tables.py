@@ -130,7 +130,7 @@ def test_marks_of_the_encoding_are_read(tmp_path, encoding):
 
 def test_other_encodings_are_named(tmp_path):
     path = write(tmp_path, "a,b\n1,2\nü,4\n", encoding="latin-1")
-    with pytest.raises(DataError, match=r"line 3: not a text in UTF-8.*--encoding"):
+    with pytest.raises(DataError, match=r"line 3: not text in UTF-8.*--encoding"):
         read_matrix(path)
     assert read_matrix(path, encoding="latin-1", drop=["a"]).X.shape == (2, 1)
     with pytest.raises(InputError, match="no encoding 'klingon'"):
