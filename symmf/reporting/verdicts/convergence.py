@@ -176,7 +176,7 @@ def eigen_expensive(results: Results) -> Decision:
             here = good[good["n_clusters"] == k]
             own = here[here["method"].isin(closed)]["seconds"].median()
             middle = here.groupby("method")["seconds"].median()
-            found = middle[middle.index.isin(iterative)].reindex(iterative).dropna()
+            found = middle.reindex(iterative).dropna()
             if found.empty or not np.isfinite(own):
                 continue
             ratios += (own / found.clip(lower=1e-9)).tolist()
