@@ -65,12 +65,12 @@ def test_what_it_says_of_the_paper_agrees_with_its_numbers(reference: Results) -
         means["converged on the same inner products"],
     )
     common = means["converged on the common graph"]
-    # "What decides is the graph, once a method has converged ..."
+    # "Once a method has converged, the graph decides the result; ..."
     for before, after in zip(released, converged, strict=True):
         assert before < after
     for before, after, graph in zip(released, converged, common, strict=True):
         assert graph - after > after - before
-    # "... after the released 20 iterations, the graph lowers the scores."
+    # "... after the released 20 iterations, it lowers the scores."
     for change in changes(reference):
         if change.title == INPUT:
             assert change.effects[RELEASED].mean < 0

@@ -85,12 +85,12 @@ def effect_sentences(results: Results) -> list[str]:
         )
 
     largest = said(nmi[clear].head(_MOST))
-    shown = f"What moves the mean NMI most, all else equal: {largest}"
+    shown = "Largest effects on the mean NMI, with intervals, all else equal: " + largest
     if (rest := int(clear.sum()) - _MOST) > 0:
         shown += f"; {rest} smaller effects are in the table"
     words = [f"{shown}."]
     if not clear.all():
-        words.append(f"What does not move it clearly: {said(nmi[~clear])}.")
+        words.append(f"No clear effect on it: {said(nmi[~clear])}.")
     return words
 
 
