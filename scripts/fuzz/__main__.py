@@ -40,7 +40,9 @@ def main() -> int:
         new = Tally(part=name, what=part.what, seed=given.seed, start=given.start)
         tally, old = page.stamp(new), kept.get(name)
         # One that was stopped goes on.
-        if old and (old.seed, old.made) == (new.seed, new.made) and old.cases < end:
+        same = ("seed", "start", "made")
+        known = old and all(getattr(old, key) == getattr(new, key) for key in same)
+        if old and known and old.cases < end:
             tally = old
         indices = range(tally.start + tally.cases, tally.start + end)
         tallies.append(tally)

@@ -64,7 +64,8 @@ def failures(tally: Tally) -> str:
 def _page(tallies: Sequence[Tally]) -> str:
     """Return the page that is kept with the results."""
     commands = "\n".join(
-        f"    python -m scripts.fuzz {t.part} --seed {t.seed} --count {t.cases}"
+        f"    python -m scripts.fuzz {t.part} --seed {t.seed}"
+        f"{f' --start {t.start}' if t.start else ''} --count {t.cases}"
         for t in tallies
     )
     notes = "".join(
