@@ -118,7 +118,7 @@ def answer(
     n = task.X.shape[0]
     if n < 2 or (n_clusters != "auto" and int(n_clusters) > n):
         raise InputError(
-            "There is one sample; two or more can be clustered."
+            "At least two samples are needed to form clusters."
             if n < 2
             else f"{n_clusters} clusters were asked for, but there are {n} samples. "
             f"Choose -k between 1 and {n}."

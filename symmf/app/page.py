@@ -78,7 +78,7 @@ def _tiles(found: Answer) -> list[tuple[str, str, str]]:
         (name, f"{value:.2f}", why) for name, value, why in tiles if value is not None
     ]
     if found.cut is not None:
-        why = "of the nearest of each sample"
+        why = "share of the links between nearest neighbours"
         shown.append(("neighbours in other clusters", f"{found.cut:.0%}", why))
     shown += [
         (name, f"{value:.3f}", "agreement with the known classes")

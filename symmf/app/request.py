@@ -214,8 +214,9 @@ def read_settings(
     for setting in settings:
         name, equals, text = setting.partition("=")
         if not equals or name in instead:
-            other = f"; use {instead[name]}" if equals else ""
-            raise InputError(f"--set takes KEY=VALUE, not {setting!r}{other}.")
+            if equals:
+                raise InputError(f"Use {instead[name]} in place of --set {setting}.")
+            raise InputError(f"--set takes KEY=VALUE, not {setting!r}.")
         if name not in known:
             raise InputError(
                 f"The method {method!r} has no parameter {name!r}."
@@ -247,7 +248,7 @@ def check_outputs(request: Request) -> None:
             f"must end in {' or '.join(endings)}": path.suffix.lower() not in endings,
             f"cannot be made: the folder {folder} does not exist": not folder.is_dir(),
             "is a folder": path.is_dir(),
-            "cannot be written to its folder": not os.access(folder, os.W_OK),
+            f"cannot be made: {folder} is not writable": not os.access(folder, os.W_OK),
         }
         for problem, found in problems.items():
             if found:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import warnings
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -268,9 +269,15 @@ def _read_pairs(path: Path, defaults: Mapping[str, Any]) -> list[Pair]:
     parsed: dict[str, Any] = {"dtype": str, "na_filter": False, "index_col": False}
     try:
         text = read_file(path).decode("utf-8-sig")
-        frame = pd.read_csv(io.StringIO(text), skip_blank_lines=False, **parsed)
-    except ValueError as error:  # of the decoder, or of pandas
-        raise InputError(f"{path} is not a CSV file in UTF-8 ({error}).") from error
+        with warnings.catch_warnings():
+            # A line with more cells than the first one names.
+            warnings.simplefilter("error", pd.errors.ParserWarning)
+            frame = pd.read_csv(io.StringIO(text), skip_blank_lines=False, **parsed)
+    except (ValueError, pd.errors.ParserWarning) as error:
+        raise InputError(
+            f"{path} is not a CSV file in UTF-8 ({error}). Class sizes with commas "
+            'between them need quotation marks: "72,72".'
+        ) from error
     frame.columns = [str(name).strip().lower() for name in frame.columns]
     problems = {
         "lacks": [name for name in ("classes", "ac", "nmi") if name not in frame],

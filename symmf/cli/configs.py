@@ -43,7 +43,7 @@ def configs(name: str | None, target: Path | None, new: Path | None) -> None:
     from symmf.experiment.config.schema import starting_point
 
     if (name and new) or (target and not name):
-        raise click.UsageError("--copy needs the NAME of a config, and --new none.")
+        raise click.UsageError("--copy needs the NAME of a config; --new takes none.")
     target = target or new
     if target is None and name is None:
         titles = {each: load_config(config_path(each)).title for each in config_names()}

@@ -158,8 +158,8 @@ def main(args: list[str] | None = None) -> int:
             raise
         asked = f" ({problem})" if str(problem) else ""
         _complain(
-            f"Error: There is not enough memory{asked}. Use less data, fewer "
-            "--jobs, or a machine with more memory."
+            f"Error: There is not enough memory{asked}. Use fewer rows or columns, a "
+            "sparse format or fewer --jobs, or a machine with more memory."
         )
         code = 2
     sys.exit(code)

@@ -102,6 +102,7 @@ def test_bad_input_is_a_sentence(run, args, message):
         (f"classes,ac,nmi\n{'1' * 200_000},0.9,0.8\n", "under classes is not a whole"),
         (f"classes,ac,{'n' * 200_000}\n", "lacks"),
         ("\xff", "not a CSV file in UTF-8"),
+        ("classes,ac,nmi\n72,72,0.5,0.6\n", "need quotation marks"),
     ],
 )
 def test_bad_files_are_named_with_the_line(run, tmp_path, content, message):

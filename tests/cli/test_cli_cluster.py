@@ -182,7 +182,7 @@ WRONG_USE = {
     "page": (["-k", "3", "--report", "p.txt"], 2, "must end in .html"),
     "model": (["-k", "3", "--save", "m.pkl"], 2, "must end in .npz"),
     "twice": (["-k", "3", "--factor", "c.csv"], 2, "is also --out"),
-    "option for k": (["-k", "3", "--set", "n_clusters=4"], 2, "use -k"),
+    "option for k": (["-k", "3", "--set", "n_clusters=4"], 2, "Use -k in place of"),
     "date": (["-k", "3", "--set", "tol=2020-99-99"], 2, "tol"),
     "alias": (["-k", "3", "--set", "random_state=&a"], 2, "use --seed"),
     "format": (["-k", "3", "--format", "tabel"], 2, "Did you mean 'table'"),
