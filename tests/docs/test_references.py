@@ -78,7 +78,7 @@ def public_object(name: str) -> object:
 def hops() -> list[str]:
     """Return the functions that the walks of ARCHITECTURE.md go through."""
     text = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
-    walks = text.split("## Two walks")[1].split("\n## ")[0]
+    walks = text.split("## Two walkthroughs")[1].split("\n## ")[0]
     blocks = re.findall(r"^```text\n(.*?)^```", walks, re.S | re.M)
     lines = [line.strip() for block in blocks for line in block.splitlines() if line]
     # A remark follows after two spaces or more.
