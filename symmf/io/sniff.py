@@ -23,8 +23,12 @@ _LOOK_FOR_SEPARATOR = 100
 _SEPARATORS = ("\t", ";", ",", "|")
 # A first line by which spreadsheets say it.
 _SAID = re.compile(r"sep=([,;|\t])\s*")
-# 3,14 and 1.234,50 EUR: digits with points and commas, perhaps a power of ten.
-_DIGITS = re.compile(r"\D{0,4}?(\d[\d.,]*\d|\.\d+)([eE][+-]?\d+)?\s*\D{0,4}")
+# 3,14 and 1.234,50 EUR: digits with points and commas, perhaps a power of ten; but not
+# x.1 and v1.2, which are names.
+_DIGITS = re.compile(
+    r"(?:\D{0,4}?(?<![^\W\d_])|EUR|USD|GBP)"
+    r"(\d[\d.,]*\d|\.\d+)([eE][+-]?\d+)?\s*\D{0,4}"
+)
 # 1,234 and 1,234,567: the sign may group thousands, or must.
 _ONE_GROUP = re.compile(r"[1-9]\d{0,2}[.,]\d{3}")
 _GROUPS = re.compile(r"\d{1,3}([.,])\d{3}(\1\d{3})+")

@@ -160,6 +160,11 @@ def test_signs_that_may_group_thousands(tmp_path, rows, first, note):
     assert note in " ".join(data.notes)
 
 
+def test_a_digit_in_a_name_tells_no_decimal_sign(tmp_path):
+    text = "x;x.1;kind\n1,5;2;v1.2\n3;4,5;v1.3\n0,25;7;v1.2\n"
+    assert read_matrix(write(tmp_path, text), drop=["kind"]).X.tolist() == X
+
+
 def test_a_blank_after_a_comma_does_not_hide_quotes_and_names_may_come_twice(tmp_path):
     text = 'x, x,x\n1, "x, y",2\n#N/A, "z",4\n3, "z",#DIV/0!\n'
     data = read_matrix(write(tmp_path, text), **TAKEN)
