@@ -180,9 +180,7 @@ def has_names(rows: list[Row], source: str, comma: bool, notes: list[str]) -> bo
         return True
     # What a separator at the end of lines makes has no name.
     there = [
-        j
-        for j, cell in enumerate(cells)
-        if cell or any(row[j].strip() for row in body)
+        j for j, cell in enumerate(cells) if cell or any(row[j].strip() for row in body)
     ]
     return len(named) == len(there) and not all(
         cells[j] in {row[j].strip() for row in body} for j in there
