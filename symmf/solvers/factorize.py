@@ -74,9 +74,9 @@ def factorize(
     start : {"normal", "scaled", "uniform", "symm_mean"}, optional
         How H0 is drawn when it is not given; the solver's own choice by default.
     n_starts : int
-        Run from so many random starts, and return the fit of the smallest error.
+        Number of random starts; the fit with the smallest error is returned.
     low_rank : int or "auto", optional
-        Factor an approximation of M of this rank first, and go on with M itself from
+        Factor an approximation of M of this rank first, and continue with M itself from
         there: fewer products with a dense M. ``auto`` does so, with k + 10, for arrays
         of at least 1,000 rows.
     max_seconds : float, optional
@@ -95,9 +95,9 @@ def factorize(
     Raises
     ------
     InputError
-        If an argument is not valid; the sentence names it.
+        If an argument is not valid; the message names it.
     Interrupted
-        On Ctrl-C. A KeyboardInterrupt whose ``fit`` is what there was.
+        On Ctrl-C. A KeyboardInterrupt whose ``fit`` holds the result so far.
 
     Examples
     --------

@@ -53,7 +53,7 @@ class ConsensusSymMF(Clusterer):
         dense rows, ``SymMF`` with 7, 10 and 15 neighbours, each with K and 2K clusters;
         for sparse rows, views of the text.
     blocks : int
-        Sparse rows hold so many weightings of the same terms side by side, each a view;
+        Number of weightings of the same terms that sparse rows hold, each one a view;
         1: counts are weighted here, tf raw and 1 + ln.
     n_components : sequence of int
         Dimensions of the latent semantic analysis of every view.
@@ -63,20 +63,20 @@ class ConsensusSymMF(Clusterer):
     laplacian_weight : float
         lambda, of the views and of the consensus.
     random_state : int, Generator, RandomState or None
-        Which draws of views and starts; the same gives the same clusters.
+        Seeds the views and the starts.
 
     Attributes
     ----------
     labels_ : (n,) array
         Cluster of each sample; 0 is the largest.
     partitions_ : (n, n_partitions) array
-        What is agreed on.
+        The partitions that are combined.
     H_ : (n, K) array
         The factor of the co-association.
 
     Notes
     -----
-    The text views: top 4K eigenvectors of the scaled inner products of every view, read
+    The text views: top 4K eigenvectors of the scaled inner products of each view, used
     twice (the first 2K columns; all of them, each times its norm), merged down to 2K
     and to K clusters. With two weightings and three dimensions these are 24 partitions.
 

@@ -50,8 +50,8 @@ class SymMF(Interpretable, SklearnTransformer, Clusterer):
     Parameters
     ----------
     n_clusters : int or "auto"
-        Number of clusters; ``auto`` chooses it (see :func:`symmf.select`), and takes 1
-        where there are none.
+        Number of clusters; ``auto`` chooses it (see :func:`symmf.select`), and gives 1
+        if there are no clusters.
     laplacian_weight : float or "auto"
         lambda, the weight of the graph regulariser; ``auto``: 0.05 for text, else 0.5.
         It moves the spectrum of M down: above a threshold M has fewer than
@@ -63,8 +63,8 @@ class SymMF(Interpretable, SklearnTransformer, Clusterer):
         authors' choice), ``cosine``, ``inner_product``, ``gaussian``, ``self_tuning``,
         ``cosine_knn``, ``scaled_gram``, ``cosine_power``, ``diffusion``,
         ``partitions`` (the share of ``n_partitions`` runs of k-means that put two rows
-        together; what ``auto`` is for data frames with columns of words),
-        ``precomputed``. Rows of a dask array stay where they are: ``auto``,
+        together; the choice of ``auto`` for data frames with columns of words),
+        ``precomputed``. For dask arrays, whose rows stay where they are: ``auto``,
         ``mutual_knn``, ``text``, ``centred_cosine``, ``cosine``, ``inner_product`` and
         ``precomputed``.
     similarity_options : dict, optional
@@ -74,15 +74,15 @@ class SymMF(Interpretable, SklearnTransformer, Clusterer):
         by first: "none", "range" (between the 5 and 95 % quantiles), "deviation", or
         "auto" (with ``mutual_knn``: "range" if few features carry nearly all of the
         variance, else "none"). With ``mutual_knn`` of dense rows and ``text``
-        ``n_landmarks``, from how many rows is learned; the others get their places
-        among them. All, of up to 20,000 rows; of more, 5000 landmarks, which are means
-        of ten times as many rows (100 for each cluster if that is more, 20,000 at most
-        and of at most 3 features), or 20,000 texts.
+        ``n_landmarks``, the number of rows that the fit learns from; the others are
+        placed among them. Default: all of up to 20,000 rows; of more, 5000 landmarks,
+        which are means of ten times as many rows (100 for each cluster if that is more,
+        20,000 at most and for at most 3 features), or 20,000 texts.
     n_columns : int or str, optional
         Columns of H; ``n_clusters`` by default, twice as many for text. ``"k"``,
-        ``"2k"`` ...: so many times the number of clusters.
+        ``"2k"`` ...: multiples of the number of clusters.
     solver : str or Solver
-        A solver of ``symmf.solvers.SOLVERS`` or an object of one's own; or ``auto``:
+        A solver of ``symmf.solvers.SOLVERS`` or an object of your own; or ``auto``:
         the closed form without a constraint, accelerated projected gradient with one.
     solver_options : dict, optional
         Further fields of the solver, such as ``step_scale`` or ``coupling``; and
@@ -105,18 +105,18 @@ class SymMF(Interpretable, SklearnTransformer, Clusterer):
         ``mutual_knn``, the first from pivoted QR; else 20), and ``init``
         ("k-means++", "random", or "cluster_qr": the first start from pivoted QR).
         ``merge``: ``exponent``, ``n_micro``, ``cap``. ``average``: ``n_micro``.
-        ``noise``: label rows that lie apart (``outlier_score_`` above 1.5) -1.
-        ``refine``: let mixtures of Gaussians that start from the labels vote; it gains
-        on tables with touching groups of unequal size, and loses where a row is
-        mistyped.
+        ``noise``: give rows that lie apart (``outlier_score_`` above 1.5) the label -1.
+        ``refine``: adjust the labels by a vote of Gaussian mixtures that start from
+        them, which helps with touching groups of unequal size and can harm if rows
+        contain typing errors.
     max_iter : int
         Largest number of iterations.
     tol : float
-        When the solver stops, as in :func:`symmf.factorize`; 0 never stops.
+        Tolerance of the solver, as in :func:`symmf.factorize`; 0: it never stops early.
     published : bool
-        Follow the authors' released code, faults included: centred cosines, its loop,
-        and its k-means, which chooses among restarts by the sum of unsquared
-        distances.
+        Follow the authors' released code, also where it departs from the paper: centred
+        cosines, its loop, and its k-means, which chooses among restarts by the sum of
+        unsquared distances.
     verbose : int
         1 or more: log (``logging``) what was chosen and how the fit went.
     random_state : int, Generator, RandomState or None
@@ -145,7 +145,7 @@ class SymMF(Interpretable, SklearnTransformer, Clusterer):
         The same divided by ||M||_F^2.
     history_ : History
     evidence_ : Evidence
-        Whether to believe the clusters; computed when asked for, as are the next two.
+        How far to trust the clusters; computed on first use, as are the next two.
     outlier_score_ : (n,) array
         Local outlier factor; about 1: as dense as the neighbours.
     membership_ : (n, n_clusters) array
@@ -153,8 +153,8 @@ class SymMF(Interpretable, SklearnTransformer, Clusterer):
     scale_ : {"none", "range", "deviation"}
         What features were divided by.
     units_ratio_ : float or None
-        Where features are compared as they are: the largest of their standard
-        deviations over the smallest. If they have different units, these decide.
+        If features are compared as they are: the largest of their standard
+        deviations over the smallest. If units differ, the widest features dominate.
 
     References
     ----------

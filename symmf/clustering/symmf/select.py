@@ -53,7 +53,7 @@ class Selection(Evidence):
     table : DataFrame
         A row per number of clusters: ``silhouette`` of the unit rows of H,
         ``eigengap`` (log (1 - mu_{k+1}) / (1 - mu_k)) and, for the default similarity,
-        ``eigengap_15`` of the graph of 15 neighbours; ``score``, what the number
+        ``eigengap_15`` of the graph of 15 neighbours; ``score``, which the number
         maximises; ``stability`` (adjusted Rand index with the labels of subsamples).
     laplacian_weight : float or None
         The recommended lambda, if several were asked for.
@@ -69,7 +69,7 @@ class Selection(Evidence):
 
     @property
     def recommendation(self) -> str:
-        """The number in words, with what speaks for it and how often that is right."""
+        """The number in words, with the evidence for it and how often that is right."""
         return Evidence.__str__(self)
 
     def __str__(self) -> str:
@@ -111,7 +111,7 @@ def select(
 
     Parameters
     ----------
-    X : (n, m) array, data frame (with words and holes too) or scipy sparse matrix
+    X : (n, m) array, data frame (words and gaps allowed) or scipy sparse matrix
     n_clusters : iterable of int
         Numbers to compare, each between 2 and n - 1; larger ones are left out.
     laplacian_weight : iterable of float, optional
@@ -132,7 +132,7 @@ def select(
     Everything is measured on at most 2,000 rows. For the default similarity the number
     maximises the sum of the eigengaps of two graphs (10 and 15 neighbours) and the
     silhouette of the rows of H; for others it is the largest whose silhouette is within
-    .005 of the best one. Whether there are clusters at all is asked of rows of numbers,
+    .005 of the best one. Whether there are any clusters is tested on rows of numbers,
     see :mod:`symmf.clustering.symmf.structure`.
 
     Examples
