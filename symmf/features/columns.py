@@ -1,4 +1,4 @@
-"""Tables with words and holes as rows of numbers: categories, dates, missing values."""
+"""Tables with words, dates and missing values as rows of numbers."""
 
 from __future__ import annotations
 
@@ -123,18 +123,18 @@ class Encoding:
 
 
 class MixedColumns(TransformerMixin, BaseEstimator):
-    """Turn a table with words, dates, truth values and holes into rows of numbers.
+    """Turn a table with words, dates and missing values into rows of numbers.
 
     Numbers, amounts such as $1,234 and dates (in days) are divided by their range
     between the 5 and 95 % quantiles, with the median for missing values. Every level of
     a column of words, a missing one included, becomes a column of two values, such that
-    two levels are 0.6 apart: words of two even levels and normal numbers then
+    two levels are 0.6 apart: two equally common words and normal numbers then
     contribute alike to the mean squared distance of rows.
 
     Parameters
     ----------
     categories : {"one-hot", "drop", "error"}
-        What becomes of columns of words and truth values.
+        What becomes of columns of words and of True and False.
     missing : {"median", "drop", "error"}
         What becomes of missing values: they are filled (in words they are a level of
         their own), columns that have any are left out, or they are refused.
@@ -145,7 +145,7 @@ class MixedColumns(TransformerMixin, BaseEstimator):
         How each column that is used becomes numbers.
     ignored_ : dict
         Columns that are left out, with the reason: names and ids of rows, free text,
-        columns without any difference.
+        constant columns.
     centre_, scale_ : arrays
         ``transform(X) * scale_ + centre_`` has the units of the table; levels become
         0 and 1.
@@ -320,7 +320,7 @@ class MixedColumns(TransformerMixin, BaseEstimator):
 
 
 def encoder_for(X: Any) -> MixedColumns | None:
-    """Return a fitted encoder for a data frame with words or holes, else None."""
+    """Return a fitted encoder for a data frame with words or gaps, else None."""
     from pandas.api import types
 
     frame = _frame_of(X)

@@ -170,10 +170,10 @@ def build_similarity(
         ``self_tuning``: a sparse graph of nearest neighbours with local scales and
         normalised-cut scaling. ``cosine_knn``: cosines of nearest neighbours, scaled
         likewise. ``mutual_knn``: mutual neighbours joined by a spanning tree, with
-        self-tuning weights (what ``SymMF`` takes for dense rows). ``scaled_gram``:
+        self-tuning weights (the default for dense rows). ``scaled_gram``:
         inner products with normalised-cut scaling, never formed (for text features).
         ``cosine_power``: max(cos, 0)^power of all pairs. ``diffusion``: X holds
-        similarities (of images), of which a graph is made and walked a few steps.
+        similarities (of images), from which a graph is built and walked a few steps.
         ``precomputed``: X is the similarity.
     **options
         ``gaussian``: ``scale``. ``self_tuning``: ``n_neighbors``, ``local_neighbor``,

@@ -41,7 +41,7 @@ class ADMM(Solver):
     -----
     Two products with M, one NNLS solve and one k x k solve per iteration. Not
     monotone. ``fit.H`` is X, nonnegative in the limit only; ``fit.P`` is Y, always
-    nonnegative: read labels from it. Stops when ||M - X Y^T||_F^2 changes by at most
+    nonnegative: take labels from it. Stops when ||M - X Y^T||_F^2 changes by at most
     tol times what it leaves of ||M||_F^2, twice in a row, and ||X - Y||_F^2 <= tol
     ||Y||_F^2.
 

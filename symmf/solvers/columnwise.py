@@ -39,7 +39,7 @@ class Columnwise(Solver):
     nonnegative : bool
         The same as ``constraint="nonnegative"``.
     sigma_n : {"lanczos", "free"}
-        How the smallest eigenvalue in the bound is had.
+        How the smallest eigenvalue in the bound is computed.
     published : bool
         The printed update of p_j, with M-bar where its transpose belongs: it is not
         the minimiser, F can rise, and the run can diverge. Also the released stop

@@ -35,8 +35,8 @@ class ProjectedGradient(Solver):
     step_scale : float
         1.0 is the step 1/L of the released code, 0.5 the printed 1/(2L).
     sigma : {"estimate", "exact", "bound"}
-        How ||H H^T - M||_2 is had: a warm-started block power estimate whose products
-        ride on the product M H; to full precision; or an upper bound without
+        How ||H H^T - M||_2 is computed: a warm-started block power estimate that shares
+        the product M H; to full precision; or an upper bound without
         iteration. ``published=True`` implies "exact".
     acceleration : {"none", "momentum", "line_search"}
         ``momentum`` extrapolates and restarts when the objective would rise;
@@ -48,8 +48,8 @@ class ProjectedGradient(Solver):
     -----
     One product with M per iteration serves gradient, objective, step and safeguard.
     With the safeguard (steps are halved until the objective decreases enough) f
-    never rises when the projection is exact. One-hot rows cannot be left by a gradient
-    step of this length; there each iteration is a sweep of exact single-row moves.
+    never rises when the projection is exact. A gradient step of this length cannot leave
+    one-hot rows; there each iteration is a sweep of exact single-row moves.
 
     References
     ----------

@@ -193,7 +193,7 @@ class SymMF(Interpretable, SklearnTransformer, Clusterer):
     random_state: RandomState = None
 
     def _check_rows(self, X: Any, *, reset: bool = True) -> Any:
-        """Check rows; a data frame with words or holes is encoded first."""
+        """Check rows; a data frame with words or gaps is encoded first."""
         if is_dask(X):
             return self._check_dask(X, reset=reset)
         if reset:

@@ -60,7 +60,7 @@ class Interpretable:
         _recipe: Recipe
         _extend: Callable[[Any], FloatArray]
 
-    # What encodes a data frame with words or holes.
+    # What encodes a data frame with words or gaps.
     _encoder: MixedColumns | None = None
     # The rows of the fit, without a copy, and the answers so far.
     _rows: Any = None

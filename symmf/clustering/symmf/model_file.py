@@ -52,7 +52,7 @@ class Model:
     estimator : SymMF or None
         Places new samples; without one the nearest of ``rows`` vote.
     features : object or None
-        Turns new images, or tables with words and holes, into rows.
+        Turns new images, or tables with words and gaps, into rows.
     rows, labels : arrays or None
         The samples that vote, and their clusters.
     """
