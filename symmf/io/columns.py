@@ -35,7 +35,7 @@ _FEW = 5
 _PROSE_TEXTS, _PROSE_WORDS = 20, 4
 #: up to so many different texts are levels, however few rows there are
 SURELY_LEVELS = 10
-_GROUPED = re.compile(r"[+-]?\d{1,3}(\.\d{3})+(,\d+)?")
+_GROUPED = re.compile(r"[+-]?[1-9]\d{0,2}(\.\d{3})+(,\d+)?")
 _CURRENCY = r"[$\u20ac\u00a3\u00a5\u20b9]|USD|EUR|GBP"
 # An amount: a currency, groups of thousands, decimals, a sign or short unit; by the
 # decimal sign. In brackets it is negative, as accountants write.

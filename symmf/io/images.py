@@ -48,9 +48,7 @@ def image_names(folder: Path) -> list[str]:
         if path.suffix.lower() in ENDINGS and not path.name.startswith(".")
     )
     if len(found) > _MOST:
-        raise DataError(
-            f"{folder} has more than {_MOST:,} images; use fewer."
-        )
+        raise DataError(f"{folder} has more than {_MOST:,} images; use fewer.")
     return found
 
 

@@ -99,6 +99,7 @@ def with_corner(rows: list[Row]) -> list[Row]:
     if not any(cells[-1].strip() for cells in body):
         return [(line, [*head, ""]), *rows[1:]]
     named = len({cells[0] for cells in body}) == len(body)
+    named &= not all(map(is_number, head))
     return [(line, ["", *head]), *rows[1:]] if named else rows
 
 
@@ -114,8 +115,9 @@ def has_decimal_comma(
     shown = Counter(map(_decimal_sign, cells))
     if shown["."]:
         return False
-    # Between commas a cell such as "1,234" has thousands.
-    perhaps = shown["1,234"] and not shown["1.234"] and separator != ","
+    # Between commas a cell such as "1,234" has thousands, and so has "$1,234".
+    perhaps = separator != "," and not shown["1.234"]
+    perhaps &= any(_decimal_sign(c) == "1,234" and "$" not in c for c in cells)
     if shown[","] or perhaps:
         notes.append(
             "The decimal sign was taken to be a comma; use --decimal . if it is not."

@@ -127,8 +127,9 @@ def test_an_empty_column_does_not_hide_names_above_words(tmp_path):
 
 def test_without_names_a_short_first_line_is_a_mistake(tmp_path):
     path = write(tmp_path, "1,2\n3,4,5\n6,7,8\n")
-    with pytest.raises(DataError, match="line 2: 3 values, but line 1 has 2"):
-        read_matrix(path, header=False)
+    for header in (False, None):
+        with pytest.raises(DataError, match="line 2: 3 values, but line 1 has 2"):
+            read_matrix(path, header=header)
 
 
 @pytest.mark.parametrize(
@@ -152,6 +153,7 @@ def test_the_separator_cuts_several_lines_alike(text, separator):
         (["28.770;5", "1.234;7", "12.000;1"], [28.77, 5], "'28.770' was read with"),
         (["28,770;5", "1,234;7", "12,000;1"], [28.77, 5], "was taken"),
         (["28,770;5.5", "1,234;7", "12,000;1"], [28770, 5.5], "signs of currency"),
+        (["$28,770;5", "$1,234;7", "$12,000;1"], [28770, 5], "signs of currency"),
     ],
 )
 def test_signs_that_may_group_thousands(tmp_path, rows, first, note):
