@@ -48,7 +48,7 @@ class ProjectedGradient(Solver):
     -----
     One product with M per iteration serves gradient, objective, step and safeguard.
     With the safeguard (steps are halved until the objective decreases enough) f
-    never rises when the projection is exact. A gradient step of this length cannot leave
+    never rises when the projection is exact. Gradient steps of this length cannot leave
     one-hot rows; there each iteration is a sweep of exact single-row moves.
 
     References
