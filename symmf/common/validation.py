@@ -164,9 +164,9 @@ def check_number(
     fits = is_whole(value) if whole else is_number(value)
     if fits and least <= value <= most and value > above:  # type: ignore[operator]
         return
-    bounds = [f">= {least:g}"] * (least > -math.inf)
-    bounds += [f"> {above:g}"] * (above > -math.inf)
-    bounds += [f"<= {most:g}"] * (most < math.inf)
+    bounds = [f">= {least:,.12g}"] * (least > -math.inf)
+    bounds += [f"> {above:,.12g}"] * (above > -math.inf)
+    bounds += [f"<= {most:,.12g}"] * (most < math.inf)
     what = "a whole number" if whole else "a finite number"
     allowed = " ".join([what, " and ".join(bounds)]).strip()
     raise InputError(f"{name} must be {allowed}, not {shown(value)}.")

@@ -225,7 +225,7 @@ def test_planted_clusters_are_nearer_to_their_own_centre(is_sparse):
     [
         ({"kind": "planetd"}, "Did you mean 'planted'"),
         ({"kind": "two_moons", "k": 3}, "has no option 'k'"),
-        ({"n": 0}, "n must be a whole number >= 1 and <= 4e.08, not 0"),
+        ({"n": 0}, "n must be a whole number >= 1 and <= 400,000,000, not 0"),
         ({"n": True}, "not True"),
         ({"seed": -1}, "seed must be a whole number >= 0"),
         ({"n": 3, "k": 4}, "4 clusters need at least 4 samples"),
