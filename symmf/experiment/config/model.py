@@ -149,7 +149,7 @@ class Draw(Part):
 
 
 class DatasetEntry(_NamedPart):
-    """A data set by name, or a file; options of the loader stand beside it."""
+    """A data set by name, or a file, with the options of its loader."""
 
     model_config = ConfigDict(extra="allow")
 
@@ -202,8 +202,8 @@ class MethodEntry(_NamedPart):
     paper_row: str | None = None
     """Row of the published tables it is compared with, or `none`."""
     primary: bool | None = None
-    """Whether this entry stands for its row of the paper. One entry per row may; the
-    only entry of a row does without saying.
+    """Whether this entry represents its row of the paper; at most one per row does, and
+    the only entry of a row by default.
     """
     preprocess: Steps | None = None
     """Preprocessing steps, instead of the experiment's."""
@@ -226,7 +226,7 @@ class MethodEntry(_NamedPart):
 
 
 class PublishedValue(Part):
-    """A mean that somebody published, and which entry it stands beside."""
+    """A mean that somebody published, and the entry it is compared with."""
 
     method: str
     """The method, as its authors call it."""
@@ -237,7 +237,7 @@ class PublishedValue(Part):
     value: float
     """The published mean."""
     entry: str | None = None
-    """Entry it stands beside; default: the proposed one."""
+    """Entry it is compared with; default: the proposed one."""
 
     @field_validator("metric")
     @classmethod
@@ -299,10 +299,10 @@ class ExperimentConfig(Part):
     """
     published: Published | None = None
     """Values that others published, or the YAML file that holds them; `symmf
-    compare` sets them beside the results.
+    compare` compares the results with them.
     """
     illustration: str | None = None
-    """Entry whose A and H, for the first K and trial, are kept to draw."""
+    """Entry whose A and H, for the first K and trial, are stored for the figures."""
     figures: Annotated[Figures, BeforeValidator(or_empty)] = Figures(convergence=None)
 
     @field_validator("name")
@@ -343,11 +343,11 @@ class ExperimentConfig(Part):
         if self.classes == "random":
             return (
                 "Each trial draws K classes at random and keeps all their samples; at "
-                "K = all classes the trials differ in the random start only."
+                "K = all classes the trials differ only in the random start."
             )
         return (
-            f"Each trial takes {taken} with all their samples; trials differ in the "
-            "random start only."
+            f"Each trial takes {taken} with all their samples; trials differ only in "
+            "the random start."
         )
 
     def as_dict(self) -> dict[str, Any]:
