@@ -127,7 +127,7 @@ SPEC = DatasetSpec(
     name="cifar10",
     title="CIFAR-10",
     description="300 photographs of each of 10 classes (the first of the test batch: "
-    "this project's choice), grey images of 32 x 32 pixels",
+    "a choice of this study), grey images of 32 x 32 pixels",
     licence="free to use with a citation of Krizhevsky 2009",
     citation="A. Krizhevsky: Learning Multiple Layers of Features from Tiny Images, "
     "University of Toronto, 2009",

@@ -83,11 +83,11 @@ class Plan:
         texts = [f"{self.store.folder} holds results of another config ({some}{more})."]
         kept, others = len(self.beside.trials), self.beside.others
         if kept:
-            texts.append(f"{kept} finished trials that are not asked for now are kept.")
+            texts.append(f"{kept} finished trials that are not requested now are kept.")
         if others:
             texts.append(
-                f"{others} records of trials that were run otherwise leave the tables; "
-                "they stay in the folder and are found again by the config before."
+                f"{others} records of trials with other settings leave the tables; "
+                "they stay in the folder, and the earlier config finds them again."
             )
         texts.append(f"{len(self.missing())} trials are to be run.")
         return [" ".join(texts)]

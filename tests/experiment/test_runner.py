@@ -407,7 +407,7 @@ def test_a_smaller_config_keeps_the_finished_rows_and_says_so(tmp_path, pool):
     assert set(table(tmp_path)["label"]) == {"weighted", "Fast"}
     (text,) = notices(path, tmp_path, pool, "trials=1", "n_clusters=2")
     assert "another config (n_clusters [2,3] -> [2]; trials 2 -> 1)." in text
-    assert "9 finished trials that are not asked for now are kept." in text
+    assert "9 finished trials that are not requested now are kept." in text
     assert "0 trials are to be run." in text
     assert "otherwise" not in text
     assert computed(tmp_path / "tiny") == whole
@@ -426,7 +426,7 @@ def test_another_seed_or_parameter_is_not_mixed_with_what_was_there(tmp_path, po
     setting = "methods.b.parameters.length=9"
     (text,) = notices(path, tmp_path, pool, setting)
     assert "methods.b.parameters.length 7 -> 9" in text
-    assert "4 records of trials that were run otherwise leave the tables" in text
+    assert "4 records of trials with other settings leave the tables" in text
     assert "4 trials are to be run." in text
     found = table(tmp_path)
     assert len(found) == 8

@@ -44,7 +44,7 @@ class SymHALS(NonnegativeSymmetric):
     start : {"symm_mean", "uniform", "scaled", "normal"}
         How H = P is drawn. The original demonstration takes ``uniform`` in [0, 1),
         which is far above the entries of a scaled graph; ``symm_mean`` (uniform, scaled
-        to the mean of A) ended at a lower objective wherever we compared them.
+        to the mean of A) ended at a lower objective in every comparison made.
     similarity : str
         How A is built from X; negative entries are clipped at zero. By default the
         self-tuning graph of nearest neighbours with normalised-cut scaling.

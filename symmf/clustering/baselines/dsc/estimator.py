@@ -55,7 +55,7 @@ class DSC(Clusterer):
 
     with :math:`r(C) = \|C\|_F^2` (``"l2"``) or :math:`\sum_{ij} |C_{ij}|` with a zero
     diagonal (``"l1"``). The coefficients then give an affinity that spectral clustering
-    reads. Needs PyTorch: ``pip install "symmf[deep]"``.
+    uses. Needs PyTorch: ``pip install "symmf[deep]"``.
 
     Parameters
     ----------
@@ -78,7 +78,7 @@ class DSC(Clusterer):
         moves by about ``learning_rate`` per step, so this is early stopping, and it
         matters.
     n_pretrain : int, default=None
-        Most batches the autoencoder alone is trained for; None is 1500 and 300.
+        Largest number of batches to pretrain the autoencoder; None is 1500 and 300.
     pretrain_tol : float, default=None
         Pretraining ends when the squared reconstruction error falls below this share
         of the squared norm of the input; None is 0.025 (images), 0 (dense: never).
@@ -140,7 +140,7 @@ class DSC(Clusterer):
     objective_ : float
         Last value of the loss.
     stop_ : str
-        Always ``"max_iter"``: the number of steps is fixed, labels are never looked at.
+        Always ``"max_iter"``: the number of steps is fixed, labels are never used.
     architecture_ : str
         The architecture used.
     n_features_in_ : int
@@ -157,11 +157,11 @@ class DSC(Clusterer):
     pretraining from scratch with a stopping rule, magnitudes of Glorot weights in the
     last decoder layer (no dead pixels), at least ``min_keep`` entries per column (the
     graph stays connected), symmetric padding, and k-means with restarts in place of
-    discretisation. No dense architecture for text was published; this one, and its
-    defaults, are ours. The defaults were fixed with labels of COIL-20 and of a few
-    text subsets in view, so scores on these are not those of an untuned method.
+    discretisation. No dense architecture for text was published; this one and its
+    defaults are a choice of this study. They were fixed with labels of COIL-20 and
+    a few text subsets in view, so scores on these are not those of an untuned method.
 
-    On text with fewer than a few hundred samples k-means was better in our runs, and
+    On text with fewer than a few hundred samples k-means was better in this study, and
     more steps did not help.
 
     Rows are scaled to unit norm by ``"dense"``, before and after the SVD. Images should
