@@ -224,7 +224,7 @@ def write_bytes(path: Path, data: bytes) -> Path:
         reason = error.strerror or str(error)
         raise InputError(
             f"{path} could not be written: {reason}. "
-            "Make room or choose another place with --out."
+            "Free some space, or choose another place with --out."
         ) from error
     return path
 

@@ -85,7 +85,7 @@ def find_trial(folders: Sequence[Path], prefix: str) -> Finished:
             some = ", ".join(f"{k[:12]} ({s.name})" for k, s in list(found.items())[:4])
             raise InputError(
                 f'{len(found)} trials have a key starting with "{prefix}": {some}'
-                f"{' ...' if len(found) > 4 else ''}. Give more of it."
+                f"{' ...' if len(found) > 4 else ''}. Give more characters of it."
             )
         for key, store in found.items():
             return _finished(store, key)
@@ -102,7 +102,7 @@ def _finished(store: ExperimentStore, key: str) -> Finished:
         return Finished(store, record.trial, row_of(record), record)
     row = rows_by_key(read_trials(store.folder)).get(key)
     if row is None:
-        raise damaged(store.path(key), "it is not what a run wrote")
+        raise damaged(store.path(key), "it is not what the run wrote")
     for trial in store.trials():
         if trial.key == key:
             return Finished(store, trial, row)

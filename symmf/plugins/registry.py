@@ -149,7 +149,7 @@ def _in_child(function: Any, path: Path, what: str, **options: Any) -> dict[str,
         )
     except SymmfError as error:
         raise ConfigError(
-            f"{what} was tried in a process of its own, which crashed or took more "
+            f"{what} was tested in a separate process, which crashed or took more "
             f"than {IMPORT_SECONDS:g} seconds. ({error})"
         ) from None
     if "error" in found:

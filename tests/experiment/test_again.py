@@ -94,7 +94,7 @@ def test_keys_are_found_in_order_or_refused(study):
     keys = read_trials(study / "reference" / "tiny")["key"]
     crowded = [p for p in "0123456789abcdef" if sum(k[0] == p for k in keys) > 1]
     for prefix in crowded:
-        with pytest.raises(InputError, match="Give more of it"):
+        with pytest.raises(InputError, match="Give more characters of it"):
             find_trial(places, prefix)
     folder = study / "reference" / "tiny"
     experiment = folder / "experiment.yaml"

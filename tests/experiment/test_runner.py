@@ -472,7 +472,7 @@ def test_trials_of_a_part_of_the_rows_see_the_same_ones(tmp_path, pool):
     path = write_config(tmp_path, "[kmeans]", draw="{rows: 50}", name="many")
     summary, _ = run_config(path, tmp_path, pool)
     messages = [failure.message for failure in summary.failures]
-    assert all("50 rows are asked for" in message for message in messages)
+    assert all("50 rows are requested" in message for message in messages)
     assert summary.failed == 4
     path = write_config(tmp_path, "[kmeans]", draw="{rows: 5, share: 0.5}")
     with pytest.raises(ConfigError, match="give share or rows, not both"):

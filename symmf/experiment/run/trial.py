@@ -122,7 +122,7 @@ def drawn_rows(trial: Trial, data: Dataset) -> LabelArray:
     share = trial.draw.get("share") or trial.draw["rows"] / data.n_samples
     if share > 1:
         raise InputError(
-            f"draw: {trial.draw['rows']} rows are asked for, and trial {trial.trial} "
+            f"draw: {trial.draw['rows']} rows are requested, but trial {trial.trial} "
             f"of {trial.n_clusters} classes has {data.n_samples}. Ask for fewer."
         )
     names = (trial.seed, trial.dataset, trial.n_clusters, trial.trial, "rows")

@@ -214,9 +214,9 @@ def writing(path: Path) -> Iterator[None]:
         yield
     except OSError as error:
         raise SymmfError(
-            f"{path} could not be written: {error.strerror or error}. What is there is "
-            "whole; make room, or make the folder writable, and repeat the same "
-            "command to continue."
+            f"{path} could not be written: {error.strerror or error}. Files already "
+            "written are complete. Free some space, or make the folder writable, and "
+            "repeat the same command to continue."
         ) from error
 
 

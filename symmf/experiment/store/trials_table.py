@@ -211,7 +211,7 @@ def _read(
             damaged(
                 path,
                 f"{len(found) - len(frame)} of its rows are left out, in which "
-                "n_clusters or trial is no whole number or a score not from 0 to 1",
+                "n_clusters or trial is not a whole number or a score not in [0, 1]",
             )
         )
     if complaints and problems is None:
