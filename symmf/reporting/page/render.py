@@ -93,7 +93,7 @@ def _of_studies(results: Results) -> dict[str, Any]:
 
 def _study(study: Study, results: Results) -> dict[str, Any]:
     tables = [study_table(study, results, metric) for metric in study.metrics]
-    beside, caption = compare_study(study), "Beside published values"
+    beside, caption = compare_study(study), "Comparison with published values"
     name, evidence = f"{study.name}-tests", study_evidence(study)
     shown = grid(f"{study.name}-published", caption, beside, columns("published"))
     return {
