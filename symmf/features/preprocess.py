@@ -29,7 +29,7 @@ def none(X: AnyMatrix) -> AnyMatrix:
 def unit_rows(X: AnyMatrix) -> AnyMatrix:
     """Divide each row by its Euclidean norm, or by 1e-12 if the norm is smaller.
 
-    Zero rows stay zero; their number is told in a ``SymmfWarning``.
+    Zero rows stay zero; their number is reported in a ``SymmfWarning``.
 
     Examples
     --------

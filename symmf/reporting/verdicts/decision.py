@@ -52,7 +52,7 @@ class Decision:
 
     @property
     def scope(self) -> str:
-        """Whether all that the claim speaks of was tried, whatever came out."""
+        """Whether all that the claim is about was tested, whatever came out."""
         if not self.command:
             return "complete"
         nothing = self.verdict is ClaimVerdict.CANNOT and not self.details
@@ -153,7 +153,7 @@ def checked(
     but: Sequence[str] = (),
     note: str = "",
 ) -> Decision:
-    """Decide a statement by its checks; those ``beside`` it are told, not counted."""
+    """Decide a statement by its checks; those ``beside`` are reported, not counted."""
     found = checks_of(results, checks, but)
     if not len(found):
         return undecided("The numerical checks were not run.", COMMAND)
