@@ -1,4 +1,4 @@
-"""What the paper proves or remarks in its text, checked with numbers.
+"""What the paper proves or remarks in its text, checked numerically.
 
 Every check draws its problems from a fixed seed and runs loops of its own: neither the
 solvers of this package nor data sets are involved. A check says in how many of its

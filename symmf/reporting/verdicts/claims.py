@@ -50,7 +50,7 @@ _NUMBERS = {
 class Claim:
     """One claim of the paper and how it is decided.
 
-    ``proved`` says that it is a theorem or a remark of the text, checked with numbers.
+    ``proved`` says that it is a theorem or a remark of the text, checked numerically.
     """
 
     key: str
