@@ -152,10 +152,10 @@ def choose_columns(
     notes += [_how_parsed(table, f) for f in left if f.kind in ("amounts", "dates")]
     same = [feature for feature in left if feature.constant]
     if same and len(same) < len(left):
-        plural, has = ("s", "have") if len(same) > 1 else ("", "has")
+        plural, has, it = ("s", "have", "them") if same[1:] else ("", "has", "it")
         warnings.append(
             f"Column{plural} {_listed(same)} {has} the same value in every row; leave "
-            f"out with {_drops(same)}."
+            f"{it} out with {_drops(same)}."
         )
     names = _told_apart([f.name if table.named else f"column {f.name}" for f in left])
     ids = table.texts(id_at[0]) if id_at else None
@@ -380,7 +380,7 @@ def _words(
         return [feature for feature in left if feature.kind != "words"]
     first = words[0]
     texts = [text for text in first.values if text] or [""]
-    more = f" So are {_listed(words[1:])}." if words[1:] else ""
+    more = f" The same holds for {_listed(words[1:])}." if words[1:] else ""
     raise DataError(
         f"{table.where(0, first.at)}: {str(texts[0])[:40]!r} is not a number "
         f"({len(set(texts))} different texts in {table.n} rows).{more} Leave words out "

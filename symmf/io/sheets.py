@@ -65,7 +65,7 @@ def parse_parquet(path: Path) -> dict[str, Any]:
         "names": [name or "index", *names],
         "columns": [[" ".join(map(str, row)) for row in rows], *columns],
         "indexed": True,
-        "notes": ["The index of the pandas frame names the rows; it is no feature."],
+        "notes": ["The index of the pandas frame names the rows; it is not a feature."],
     }
 
 
