@@ -30,11 +30,6 @@ _NEARLY = 1.5
 _FAR = 100.0
 
 
-def method_title(name: object) -> str:
-    """Return how tables call a method of the benchmark: "ours" would not say whose."""
-    return str(name).replace("(ours)", "(symmf)")
-
-
 def quality_table(folder: Path) -> str:
     """Tell how well clusterers did with their defaults and the true K."""
     frame = pd.read_csv(folder / "quality.csv")
@@ -47,7 +42,7 @@ def quality_table(folder: Path) -> str:
             scores = [f"{line.ari_mean:.3f}", f"{line.ac_mean:.3f}"]
             rows.append(
                 [
-                    method_title(line.method),
+                    line.method,
                     *scores,
                     *(["", ""] if line.method == OURS else beside),
                 ]

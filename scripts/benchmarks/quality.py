@@ -64,7 +64,7 @@ def methods() -> dict[str, Callable[[Any, int], LabelArray]]:
     neighbours = {"affinity": "nearest_neighbors", "random_state": SEED}
     known = {
         OURS: fitted(SymMF, random_state=SEED),
-        "Spectral (ours)": fitted(Spectral, random_state=SEED),
+        "Spectral (symmf)": fitted(Spectral, random_state=SEED),
         "KMeans": fitted(KMeans, n_init=10, random_state=SEED),
         "GaussianMixture": fitted(GaussianMixture, random_state=SEED),
         "Agglomerative, ward": fitted(AgglomerativeClustering),

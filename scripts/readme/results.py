@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from scripts.docs_benchmarks import BATTERY_TITLES, method_title
+from scripts.docs_benchmarks import BATTERY_TITLES
 from symmf.common.texts import markdown_table
 from symmf.errors import InputError
 from symmf.paper import DATASET_TITLES
@@ -36,7 +36,7 @@ def quality_block(results: Results) -> str:
     ]
     best = means.sort_values(sets.index[0], ascending=False).head(4)
     rows = [
-        [method_title(method), *(f"{mean:.3f}" for mean in line)]
+        [method, *(f"{mean:.3f}" for mean in line)]
         for method, line in zip(best.index, best.to_numpy(), strict=True)
     ]
     header = [BATTERY_TITLES[str(name)].format(n) for name, n in sets.items()]
