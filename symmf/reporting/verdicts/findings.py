@@ -85,7 +85,9 @@ def effect_sentences(results: Results) -> list[str]:
         )
 
     largest = said(nmi[clear].head(_MOST))
-    shown = "Largest effects on the mean NMI, with intervals, all else equal: " + largest
+    shown = (
+        f"Largest effects on the mean NMI, with intervals, all else equal: {largest}"
+    )
     if (rest := int(clear.sum()) - _MOST) > 0:
         shown += f"; {rest} smaller effects are in the table"
     words = [f"{shown}."]
