@@ -30,8 +30,9 @@ def graph_of(table: Table) -> UserMatrix:
     """
     if table.indexed:
         # Of pandas; it names the lines.
-        names, columns = table.names[1:], table.columns[1:]
-        table = replace(table, names=names, columns=columns, indexed=False)
+        table = replace(
+            table, names=table.names[1:], columns=table.columns[1:], indexed=False
+        )
     width = len(table.names)
     if width not in (2, 3):
         raise DataError(
