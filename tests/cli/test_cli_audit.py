@@ -81,7 +81,7 @@ def test_a_file_of_pairs(run, tmp_path):
         (("--classes", "5", "--ac", ".9", "--nmi", ".8"), "at least two"),
         ((*SCORES, "--classes", f"{'9' * 400},5"), "samples in all"),
         ((*SCORES, "--classes", "3*1000000000"), "classes and"),
-        ((*SCORES, "--classes", "10,10", "--runs", "1000000000"), "<= 10000"),
+        ((*SCORES, "--classes", "10,10", "--runs", "1000000000"), "<= 10,000"),
         ((*PAIR, "--runs", "many"), "'many' under runs"),
         (("mine", *PAIR), "not several of them"),
     ],

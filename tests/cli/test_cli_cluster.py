@@ -184,7 +184,7 @@ WRONG_USE = {
     "twice": (["-k", "3", "--factor", "c.csv"], 2, "is also --out"),
     "option for k": (["-k", "3", "--set", "n_clusters=4"], 2, "Use -k in place of"),
     "date": (["-k", "3", "--set", "tol=2020-99-99"], 2, "tol"),
-    "alias": (["-k", "3", "--set", "random_state=&a"], 2, "use --seed"),
+    "alias": (["-k", "3", "--set", "random_state=&a"], 2, "Use --seed"),
     "format": (["-k", "3", "--format", "tabel"], 2, "Did you mean 'table'"),
     "decimal": (["-k", "3", "--decimal", ";"], 2, "--decimal is"),
     "sparse": (["-k", "3", "--precomputed", "--standardize"], 2, "leave it out"),

@@ -283,7 +283,7 @@ def test_index_arrays_of_matlab_that_point_outside_are_refused(tmp_path):
 @pytest.mark.parametrize(
     ("labels", "said"),
     [
-        (np.zeros((6, 2)), "one for each sample"),
+        (np.zeros((6, 2)), "one label per sample"),
         (np.full(12, np.nan), "label of sample 1 is missing"),
         (np.arange(12) + 1j, "numbers or texts"),
     ],
