@@ -14,9 +14,11 @@ import queue
 import signal
 import socket
 import struct
+import sys
 import threading
 import traceback
 from contextlib import suppress
+from functools import lru_cache
 from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
@@ -107,21 +109,33 @@ def _serve(connection: Connection, inbox: queue.SimpleQueue[bytes]) -> None:
 
 def _run(job: Any, data: Any) -> tuple[Outcome, dict[str, Any]]:
     """Return the outcome of a job, and what the process that computed it is like."""
-    from symmf.experiment.provenance import environment
     from symmf.experiment.run.trial import run_trial
-    from symmf.linalg.threads import limit_threads
 
+    about: dict[str, Any] = {}
     try:
         for received in (job, data):
             if isinstance(received, Exception):
                 raise received
-        limit_threads(job.trial.threads)
         for source in job.sources:
             source.install(("SOLVERS", "CONSTRAINTS", "SIMILARITIES"))
-        about = environment()
+        about = _limited(job.trial.threads, len(sys.modules))
         return run_trial(job, data[job.trial.data_digest]), about
     except Exception as error:
         message = f"{type(error).__name__}: {error}"
         trace = traceback.format_exc()
         failed = Outcome(status=Status.FAILED, message=message, traceback=trace)
-        return failed, environment()
+        return failed, about
+
+
+@lru_cache(maxsize=1)
+def _limited(threads: int, _modules: int) -> dict[str, Any]:
+    """Limit the threads of what is loaded, and describe this process.
+
+    Again only when more modules have been loaded: libraries of their own threads may
+    be among them.
+    """
+    from symmf.experiment.provenance import environment
+    from symmf.linalg.threads import limit_threads
+
+    limit_threads(threads)
+    return environment()
