@@ -45,7 +45,7 @@ def figures() -> None:
 @click.option("--load", type=click.Choice(["idle", "busy"]), multiple=True)
 @click.option(
     "--budget",
-    default=8.0,
+    default=15.0,
     show_default=True,
     help="Seconds after which no further round of a data set begins.",
 )

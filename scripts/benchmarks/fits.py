@@ -13,7 +13,7 @@ import multiprocessing
 import sys
 import time
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -21,7 +21,7 @@ import click
 import numpy as np
 import pandas as pd
 
-from scripts.benchmarks.timing import alternate, in_new_process, ratios
+from scripts.benchmarks.timing import REST, alternate, in_new_process, ratios
 
 PEER = "SpectralClustering"
 OURS = ("symmf", "spectral", "symnmf", "symhals", "nmf", "gnmf")
@@ -33,9 +33,6 @@ SETS = (
 )
 # Rows of the fits that load what is imported late.
 _FEW = 200
-# Threads of a library go on spinning for a moment after its last product; the next
-# fit, if it is short, would be timed beside them.
-_PAUSE = 0.2
 
 
 def measure(
@@ -124,19 +121,16 @@ def _time_fits(
         model = clusterer(method, data.n_classes, text=text)
         labels[method] = labels_digest(model.fit(X).labels_)
 
-    def prepared(method: str) -> Callable[[], None]:
-        time.sleep(_PAUSE)
-        return lambda: fit(method)
-
     for method in methods:
         # Lazy imports are nobody's time.
         clusterer(method, 2, text=text).fit(others[:_FEW])
     frame = alternate(
-        {method: lambda method=method: prepared(method) for method in methods},
+        {method: lambda method=method: fit(method) for method in methods},
         repeats,
         time.perf_counter,
         warm_up=False,
         budget=budget,
+        rest=REST,
     )
     title = member or data.title or name
     case = f"{title} (n={data.X.shape[0]}, k={data.n_classes})"

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from scripts.benchmarks.timing import alternate, in_new_process, ratios
+from scripts.benchmarks.timing import REST, alternate, in_new_process, ratios
 
 
 def measure(iterations: int, repeats: int) -> pd.DataFrame:
@@ -59,7 +59,7 @@ def _time_iterations(iterations: int, repeats: int) -> list[dict[str, Any]]:
                 M.matmat(H0)
 
         tasks = {"product": bare, "iterations": iterate, "whole": whole}
-        frame = alternate(tasks, repeats, time.perf_counter)
+        frame = alternate(tasks, repeats, time.perf_counter, rest=REST)
         setup = ratios(frame, "whole", "product")
         rows.append(
             {"problem": name, **ratios(frame, "iterations", "product")}

@@ -19,6 +19,9 @@ import click
 import pandas as pd
 
 OUT = Path("results/reference/benchmarks")
+# Threads of a library go on spinning for a moment after its last product; a short task
+# would be timed beside them.
+REST = 0.2
 VARIABLES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 
 
@@ -45,6 +48,7 @@ def alternate(
     *,
     warm_up: bool = True,
     budget: float = math.inf,
+    rest: float = 0.0,
 ) -> pd.DataFrame:
     """Time the tasks in turn; a row per task and round.
 
@@ -61,13 +65,17 @@ def alternate(
         Begin with a round that is not counted: caches, lazy imports.
     budget : float
         Wall seconds after which no further round begins.
+    rest : float
+        Seconds to wait before each task.
     """
     rows: list[tuple[str, int, Any]] = []
     began = time.perf_counter()
     for round_ in range(-1 if warm_up else 0, repeats):
         if round_ > 0 and time.perf_counter() - began > budget:
             break
-        rows += [(name, round_, _seconds(task, clock)) for name, task in tasks.items()]
+        for name, task in tasks.items():
+            time.sleep(rest)
+            rows.append((name, round_, _seconds(task, clock)))
     frame = pd.DataFrame(rows, columns=["task", "round", "seconds"])
     return frame[frame["round"] >= 0]
 
