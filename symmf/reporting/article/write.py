@@ -159,9 +159,9 @@ def _latex(item: Item, command: str) -> str:
         return table_to_latex(item)
     caption = latex_text(f"{item.title}. {item.caption}")
     made = rf"Made by \texttt{{{latex_text(command)}}}."
-    size = r"width=\linewidth,height=.7\textheight,keepaspectratio"
+    size = r"width=\linewidth,height=.45\textheight,keepaspectratio"
     return (
-        "\\begin{figure}[t]\\centering\n"
+        "\\begin{figure}[tbp]\\centering\n"
         rf"\includegraphics[{size}]{{{item.stem}}}"
         f"\n\\caption{{{caption} {made}}}\\end{{figure}}\n\n"
     )
