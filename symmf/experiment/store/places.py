@@ -44,7 +44,8 @@ class ResultsPlace:
     @property
     def sentence(self) -> str:
         """Say whose results these are, for a line above a command's output."""
-        if self.source is Source.OWN:
+        # The reference is made by naming its folder with --results.
+        if self.source is Source.OWN and self.folder.name != REFERENCE_FOLDER:
             return f"Results: your own runs in {self.folder}"
         return f"Results: the reference study in {self.folder}"
 
