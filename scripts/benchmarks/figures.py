@@ -12,7 +12,8 @@ from matplotlib.figure import Figure
 from scripts.benchmarks.corpus import exponents
 
 _BLUE, _GREY = "#0072B2", "#999999"
-_COLOURS = (_BLUE, "#D55E00", "#009E73")
+_COLOURS = (_BLUE, "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", _GREY)
+_MARKS = "osD^vP*"
 # Per table: what tells the rows apart (the last one within the others; a column that is
 # not there is left out), axis, scale.
 _RATIOS: dict[str, tuple[list[str], str, str]] = {
@@ -28,21 +29,16 @@ _RATIOS: dict[str, tuple[list[str], str, str]] = {
     "startup": (["beside", "command"], "processor time / time beside", "log"),
     "scale_dask": (["kind", "rows"], "time on two dask workers / in memory", "linear"),
     "runner": (["what"], "time / time of a bare joblib loop", "linear"),
-    "fits": (
-        ["case", "threads", "load", "task"],
-        "time / time of SpectralClustering",
-        "log",
-    ),
     "eigenpairs": (["case", "task"], "time / time of eigsh", "log"),
-    "threads": (
-        ["case", "load", "method"],
-        "time with default threads / with one",
-        "linear",
-    ),
+}
+# Per table: what tells its panels apart, the methods, axis, scale.
+_PANELS = {
+    "fits": (["threads", "load"], "task", "time / time of SpectralClustering", "log"),
+    "threads": (["load"], "method", "time with default threads / with one", "linear"),
 }
 # Their modules draw them.
 _OWN = ("quality", "evidence", "mixed", "race")
-DRAWN = (*_RATIOS, "scale", *_OWN)
+DRAWN = (*_RATIOS, *_PANELS, "scale", *_OWN)
 
 
 def draw(folder: Path, name: str) -> None:
@@ -55,6 +51,8 @@ def draw(folder: Path, name: str) -> None:
         figure = import_module(f"scripts.benchmarks.{name}").picture(table)
     elif name == "scale":
         figure = _growth(table)
+    elif name in _PANELS:
+        figure = _panels(table, *_PANELS[name])
     else:
         figure = _ratios(_with_range(name, table), *_RATIOS[name])
     figure.savefig(folder / f"{name}.png", dpi=150, metadata={"Software": None})
@@ -120,6 +118,50 @@ def _ratios(table: pd.DataFrame, names: list[str], title: str, scale: str) -> Fi
     axis.tick_params(axis="y", length=0)
     axis.set_xlabel(f"{title} (median, range)")
     axis.spines[["top", "right", "left"]].set_visible(False)
+    return figure
+
+
+def _panels(
+    table: pd.DataFrame, apart: list[str], method: str, title: str, scale: str
+) -> Figure:
+    """Draw medians: a line per case, a mark per method; default threads, idle first."""
+    table = table[table[method] != "SpectralClustering"]
+    cases = list(table["case"].unique())
+    panels = sorted(table.groupby(apart), key=lambda it: it[0], reverse=True)
+    rows = -(-len(panels) // 2)
+    size = (9.5, (0.3 * len(cases) + 0.8) * rows + 0.8)
+    figure = Figure(figsize=size, layout="constrained")
+    axes = figure.subplots(rows, 2, sharex=True, sharey=True).ravel()
+    for axis, (key, part) in zip(axes, panels, strict=True):
+        names = dict(zip(apart, key, strict=True))
+        threads = names.get("threads")
+        told = f", {threads} thread{'s' * (threads != '1')}" if threads else ""
+        axis.set_title({"idle": "idle", "busy": "one core busy"}[names["load"]] + told)
+        axis.axvline(1, color=_GREY, linewidth=0.8)
+        for i, (name, points) in enumerate(part.groupby(method, sort=False)):
+            axis.plot(
+                points["ratio"],
+                [cases.index(case) for case in points["case"]],
+                _MARKS[i],
+                color=_COLOURS[i],
+                markersize=7 if i == 0 else 5,
+                label=name,
+                zorder=3 if i == 0 else 2,
+            )
+        axis.set_xscale(scale)
+        axis.xaxis.set_major_formatter("{x:g}")
+        axis.tick_params(labelsize=8)
+        axis.grid(visible=True, axis="y", linewidth=0.3)
+        axis.spines[["top", "right"]].set_visible(False)
+    axes[0].set_yticks(range(len(cases)), cases)
+    axes[0].set_ylim(len(cases) - 0.5, -0.5)
+    figure.supxlabel(f"{title} (median)", fontsize=10)
+    figure.legend(
+        *axes[0].get_legend_handles_labels(),
+        loc="outside upper center",
+        ncols=7,
+        frameon=False,
+    )
     return figure
 
 
