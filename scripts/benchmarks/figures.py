@@ -128,10 +128,11 @@ def _panels(
     table = table[table[method] != "SpectralClustering"]
     cases = list(table["case"].unique())
     panels = sorted(table.groupby(apart), key=lambda it: it[0], reverse=True)
-    rows = -(-len(panels) // 2)
+    columns = table["load"].nunique()
+    rows = len(panels) // columns
     size = (9.5, (0.3 * len(cases) + 0.8) * rows + 0.8)
     figure = Figure(figsize=size, layout="constrained")
-    axes = figure.subplots(rows, 2, sharex=True, sharey=True).ravel()
+    axes = figure.subplots(rows, columns, sharex=True, sharey=True, squeeze=False).flat
     for axis, (key, part) in zip(axes, panels, strict=True):
         names = dict(zip(apart, key, strict=True))
         threads = names.get("threads")

@@ -240,19 +240,22 @@ def test_the_timed_commands_are_those_with_limits(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "column"),
+    ("name", "more"),
     [
-        ("startup", "command"),
-        ("scale_dask", "kind"),
-        ("threads", "method"),
-        ("solvers", "problem"),
+        ("startup", {"command": "a"}),
+        ("scale_dask", {"kind": "a"}),
+        ("threads", {"method": "a", "case": "b", "load": "idle"}),
+        ("fits", {"task": "a", "case": "b", "load": "busy", "threads": "1"}),
+        ("solvers", {"problem": "a"}),
     ],
 )
-def test_ratios_of_every_kind_are_drawn(tmp_path: Path, name: str, column: str) -> None:
+def test_ratios_of_every_kind_are_drawn(
+    tmp_path: Path, name: str, more: dict[str, str]
+) -> None:
     from scripts.benchmarks.figures import draw
 
     row = {"ratio": 2.0, "ratio_low": 1.5, "ratio_high": 3.0, "n": 10_000}
-    pd.DataFrame([row | {column: "a"}]).to_csv(tmp_path / f"{name}.csv", index=False)
+    pd.DataFrame([row | more]).to_csv(tmp_path / f"{name}.csv", index=False)
     draw(tmp_path, name)
     assert (tmp_path / f"{name}.png").stat().st_size > 0
 
