@@ -72,6 +72,12 @@ def evidence_page(folder: Path) -> str:
             ("Other data without clusters", frame[false & ~along]),
         )
     ]
+    found = pd.DataFrame(facts["partitions"]).T
+    told.append(
+        "Of partitions that SymMF finds when it is given K, "
+        f"{int(found[['weak', 'clear']].to_numpy().sum())} of "
+        f"{int(found.to_numpy().sum())} are called weak or clear."
+    )
     sure = [
         [f"{line['mean']:.2f}", f"{line['kept']:.2f}", f"{line['rows']:,}"]
         for line in facts["memberships"]

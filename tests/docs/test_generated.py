@@ -92,6 +92,9 @@ def test_the_guides_tell_what_evidence_was_measured():
     page, words = evidence_page(folder), mixed_table(folder)
     for line in pd.read_csv(folder / "evidence.csv").itertuples():
         assert f"{line.data} | {line.none} | {line.weak} | {line.clear} |" in page
+    kept = json.loads((folder / "evidence.json").read_text())["partitions"].values()
+    n, lost = sum(sum(part.values()) for part in kept), sum(p["none"] for p in kept)
+    assert f"{n - lost} of {n} are called" in page
     mixed = pd.read_csv(folder / "mixed.csv")
     assert f"{mixed['SymMF'].mean():.3f}" in words
     assert all(f"| {name} |" in words for name in mixed["table"])

@@ -44,8 +44,7 @@ class ResultsPlace:
     @property
     def sentence(self) -> str:
         """Say whose results these are, for a line above a command's output."""
-        # The reference is made by naming its folder with --results.
-        if self.source is Source.OWN and self.folder.name != REFERENCE_FOLDER:
+        if self.source is Source.OWN:
             return f"Results: your own runs in {self.folder}"
         return f"Results: the reference study in {self.folder}"
 
@@ -79,4 +78,6 @@ def results_place(results: Path, *, reference: bool = False) -> ResultsPlace:
         study = reference_folder()
     if study.is_dir() and (reference or not experiment_folders(results)):
         return ResultsPlace(study, results / FROM_REFERENCE, Source.REFERENCE)
-    return ResultsPlace(results, results, Source.OWN)
+    # The reference is made anew in its own folder.
+    named = results.name == REFERENCE_FOLDER
+    return ResultsPlace(results, results, Source.REFERENCE if named else Source.OWN)
